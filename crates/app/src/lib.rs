@@ -1,0 +1,1 @@
+//! What each command does: run, report, simulate, demo, self-check.

@@ -1,0 +1,1 @@
+//! Is this answer worth having: validity checks on one finished answer.

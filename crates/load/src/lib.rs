@@ -1,0 +1,1 @@
+//! The runner: schedules, shards, stop rules, warm-up, drain; emits samples.

@@ -1,0 +1,1 @@
+//! What the command line means: targets, workloads, loads, limits, gates.

@@ -1,0 +1,1 @@
+//! Recorded runs as a terminal table, Markdown, JSON and CSV.

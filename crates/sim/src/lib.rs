@@ -1,0 +1,1 @@
+//! Simulated providers whose truth is known.

@@ -1,0 +1,1 @@
+//! Quantiles with intervals, proportions, and sequential and trend tests: pure numbers, which cannot panic.

@@ -1,0 +1,1 @@
+//! Pinned token counts, and text of a stated token length.

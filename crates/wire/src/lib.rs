@@ -1,0 +1,1 @@
+//! Bytes to meaning and back, without sockets: SSE framing, the chat and completions dialects, usage, errors, request bodies.

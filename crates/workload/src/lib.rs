@@ -1,0 +1,1 @@
+//! What is asked: built-in prompts, generated text of a stated length, datasets.
