@@ -221,8 +221,12 @@ pub struct Sample {
     pub gap_max_ns: Option<u64>,
     /// Stalls by the absolute rule.
     pub stalls: Option<u32>,
+    /// Longest of them, less the client's own lateness.
+    pub stall_max_ns: Option<u64>,
     /// Share of (last − first) spent in them.
     pub stall_share: Option<f64>,
+    /// Stalls by the relative rule; absent where the stream had too few gaps to judge.
+    pub stalls_relative: Option<u32>,
     /// Keep-alives: comments, pings, empty events.
     pub keepalives: u64,
     /// Characters of output, all channels.

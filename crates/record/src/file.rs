@@ -1,0 +1,88 @@
+//! Files that survive a crash: lines appended through a buffer, and whole files replaced atomically.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::RecordError;
+
+/// Bytes a line file gathers before it hands them to the kernel early.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// A file of JSON lines, only ever appended to.
+#[derive(Debug)]
+pub(crate) struct LineFile {
+    path: PathBuf,
+    out: BufWriter<File>,
+    line: Vec<u8>,
+}
+
+impl LineFile {
+    /// Creates the file; one that exists is an error.
+    pub(crate) fn create(path: PathBuf) -> Result<Self, RecordError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(&path);
+        let file = file.map_err(|source| RecordError::Create { path: path.clone(), source })?;
+        Ok(Self { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), line: Vec::new() })
+    }
+
+    /// Appends `record` as one line.
+    pub(crate) fn push(&mut self, record: &impl Serialize) -> Result<(), RecordError> {
+        self.line.clear();
+        let made = serde_json::to_writer(&mut self.line, record).map_err(std::io::Error::from);
+        made.map_err(|source| self.failed(source))?;
+        keep_on_one_line(&mut self.line);
+        self.line.push(b'\n');
+        let written = self.out.write_all(&self.line);
+        written.map_err(|source| self.failed(source))
+    }
+
+    /// Hands everything to the kernel: a kill loses nothing that came before.
+    pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
+        let flushed = self.out.flush();
+        flushed.map_err(|source| self.failed(source))
+    }
+
+    /// Hands everything to the disk.
+    pub(crate) fn sync(&mut self) -> Result<(), RecordError> {
+        self.flush()?;
+        let synced = self.out.get_ref().sync_all();
+        synced.map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: std::io::Error) -> RecordError {
+        RecordError::Write { path: self.path.clone(), source }
+    }
+}
+
+/// A server's verbatim JSON may hold line breaks between its tokens (never inside a string, where JSON forbids
+/// them): as spaces they mean the same.
+fn keep_on_one_line(line: &mut [u8]) {
+    for byte in line {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+}
+
+/// Replaces `dir/name` by `value` as JSON, so that a reader sees the old file or the new one and never a part.
+pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize) -> Result<(), RecordError> {
+    let path = dir.join(name);
+    let fresh = dir.join(format!(".{name}.new"));
+    let written = (|| {
+        let mut text = serde_json::to_vec_pretty(value)?;
+        text.push(b'\n');
+        let mut file = File::create(&fresh)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, &path)?;
+        sync_folder(dir)
+    })();
+    written.map_err(|source| RecordError::Write { path, source })
+}
+
+/// Makes a rename in `dir` last through a loss of power. Only unix lets a folder be opened for that.
+fn sync_folder(dir: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+}
