@@ -1,1 +1,32 @@
 //! Quantiles with intervals, proportions, and sequential and trend tests: pure numbers, which cannot panic.
+//!
+//! Conventions. `alpha` is the total error probability of an interval ([`ALPHA`] = 0.05 makes it a 95 % interval).
+//! Ranks are 1-based. A side of an interval that the sample cannot bound is open: `None` in [`Bounds`]. A statistic
+//! that does not exist for its input is `None`, never 0 and never NaN.
+//!
+//! Invariant: every public function is total. What cannot be ordered (NaN, −∞) is refused when a [`Sorted`] is made;
+//! an `alpha` outside (0, 1) bounds nothing.
+
+mod bounds;
+pub mod gate;
+mod moments;
+mod prob;
+pub mod proportion;
+pub mod quantile;
+pub mod serial;
+mod sorted;
+pub mod special;
+
+pub use bounds::Bounds;
+pub use moments::Moments;
+pub use prob::Prob;
+pub use quantile::Quantile;
+pub use sorted::{NotOrdered, Over, Point, Sorted};
+
+/// The house's error probability: intervals are 95 % unless a caller says otherwise.
+pub const ALPHA: f64 = 0.05;
+
+/// Whether an error probability can bound anything. NaN cannot.
+fn is_alpha(alpha: f64) -> bool {
+    alpha > 0.0 && alpha < 1.0
+}
