@@ -1,1 +1,30 @@
 //! Every figure, defined once: sample to values, summary of a cell, goodput, gates, validity.
+//!
+//! Three steps. [`fill`] turns one attempt's stamps into its own figures, when it has ended. A [`CellAccumulator`]
+//! takes the attempts of a cell one by one and makes its [`CellSummary`]; what it must know beyond the samples is the
+//! [`CellContext`]. A [`Summary`] is `summary.json`: the cells of a run.
+//!
+//! Invariants: no input makes this crate panic; a value that does not exist is `None`, never 0; every JSON that comes
+//! from here is strict (infinity is `"inf"`, NaN cannot be made).
+
+mod context;
+mod fill;
+mod gate;
+mod health;
+mod limit;
+mod names;
+mod num;
+mod objective;
+mod summary;
+
+pub use context::{Arrival, CellContext, Window};
+pub use fill::{Stamped, fill};
+pub use gate::{Gate, GateError, GateOutcome, GateResult, Op};
+pub use health::{Ceiling, ClientHealth, Lateness};
+pub use names::name;
+pub use num::Num;
+pub use objective::{Objective, ObjectiveError, Objectives};
+pub use summary::{
+    Buckets, Cause, CellSummary, Client, Cost, Counts, Drift, Goodput, Metric, Over, Proportion,
+    QuantilePoint, Rate, Stability, Stalls, Steady, Summary, TailFigure, Throughput, Tokens, Validity,
+};
