@@ -1,0 +1,237 @@
+//! Sending: a connection found or made, the request, the head of the answer.
+
+use std::rc::Rc;
+
+use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, HOST, PROXY_AUTHORIZATION};
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use inferometer_clock::Clock;
+
+use crate::exchange::Source;
+use crate::open::open;
+use crate::payload::Payload;
+use crate::proxy::Route;
+use crate::stamped::Stamps;
+use crate::{Connect, Connections, Error, Exchange, HttpVersion, Kind, Sockets, Target, Trace, http1, http2};
+
+/// What is sent. `host`, `content-length` and (unless given) `accept-encoding: identity` are added to the headers.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Path and query.
+    pub path: PathAndQuery,
+    /// Headers; those that carry credentials are marked sensitive when they are sent.
+    pub headers: HeaderMap,
+    /// The body, whole.
+    pub body: Bytes,
+}
+
+/// One shard's way to one target. Cheap to clone; clones share the idle connections. There is no cap on connections:
+/// a request that finds none idle opens one.
+pub struct Client<C: Connect = Sockets> {
+    inner: Rc<Inner<C>>,
+}
+
+impl<C: Connect> Clone for Client<C> {
+    fn clone(&self) -> Self {
+        Self { inner: Rc::clone(&self.inner) }
+    }
+}
+
+struct Inner<C> {
+    clock: Clock,
+    connect: C,
+    target: Target,
+    scheme: Scheme,
+    authority: Authority,
+    host: HeaderValue,
+    idle: Rc<http1::Pool>,
+    shared: http2::Slots,
+}
+
+impl<C: Connect> Client<C> {
+    /// A client without a connection. Fails with [`Kind::Setup`] where the target's host cannot stand in a header.
+    pub fn new(clock: &Clock, connect: C, target: Target) -> Result<Self, Error> {
+        let named = target.origin().authority();
+        let bad = |_| Error::new(Kind::Setup, format!("`{named}` is not a host"));
+        let authority: Authority = named.parse().map_err(bad)?;
+        let host = HeaderValue::from_str(authority.as_str())
+            .map_err(|_| Error::new(Kind::Setup, format!("`{named}` is not a host")))?;
+        let scheme = if target.origin().is_https() { Scheme::HTTPS } else { Scheme::HTTP };
+        Ok(Self {
+            inner: Rc::new(Inner {
+                clock: clock.clone(),
+                connect,
+                target,
+                scheme,
+                authority,
+                host,
+                idle: Rc::default(),
+                shared: http2::Slots::default(),
+            }),
+        })
+    }
+
+    /// The target.
+    pub fn target(&self) -> &Target {
+        &self.inner.target
+    }
+
+    /// Sends `request` and awaits the head of the answer. `trace` is filled on the way, its start at this call unless it
+    /// has begun. To give up, drop the future: the connection is closed, and `trace` still tells how far it came.
+    ///
+    /// A kept connection that turns out to be closed before it gave a byte of the answer is replaced once by a new one,
+    /// counted in the trace (W73). HTTP/2 needs `tokio::task::spawn_local` to work where this is called.
+    pub async fn send(&self, request: Request, trace: &Trace) -> Result<Exchange, Error> {
+        trace.begin(self.inner.clock.now());
+        match self.inner.target.version() {
+            HttpVersion::Http1 => self.inner.send_http1(&request, trace).await,
+            HttpVersion::Http2 => self.inner.send_http2(&request, trace).await,
+        }
+    }
+}
+
+impl<C: Connect> Inner<C> {
+    fn keeps(&self) -> bool {
+        self.target.connections() == Connections::Reuse
+    }
+
+    async fn send_http1(&self, request: &Request, trace: &Trace) -> Result<Exchange, Error> {
+        if let Some(mut connection) = self.idle.take(|| trace.add_stale()).await {
+            trace.set_reused(true);
+            let before = connection.stamps().delivered();
+            let answer = connection.round_trip(self.dress(request, connection.stamps(), trace)?).await;
+            if answer.is_ok() || connection.stamps().delivered() > before {
+                return self.exchange_http1(connection, answer, trace);
+            }
+            trace.add_stale();
+        }
+        let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
+        let mut connection =
+            http1::Connection::new(stream).await.map_err(|cause| Error::head(self.target.peer(), cause))?;
+        let answer = connection.round_trip(self.dress(request, connection.stamps(), trace)?).await;
+        self.exchange_http1(connection, answer, trace)
+    }
+
+    fn exchange_http1(
+        &self,
+        connection: Box<http1::Connection>,
+        answer: hyper::Result<http::Response<hyper::body::Incoming>>,
+        trace: &Trace,
+    ) -> Result<Exchange, Error> {
+        let answer = answer.map_err(|cause| Error::head(self.target.peer(), cause))?;
+        let stamps = Rc::clone(connection.stamps());
+        let pool = self.keeps().then(|| Rc::clone(&self.idle));
+        let (head, source) = Source::http1(connection, pool, answer);
+        Exchange::new(head, source, &stamps, &self.target, trace)
+    }
+
+    async fn send_http2(&self, request: &Request, trace: &Trace) -> Result<Exchange, Error> {
+        let lease = self.lease_http2();
+        let was_open = lease.is_open();
+        match self.try_http2(lease, request, trace).await? {
+            Ok(exchange) => Ok(exchange),
+            Err(cause) if was_open && http2::never_begun(&cause) => {
+                trace.add_stale();
+                let again = self.try_http2(self.lease_http2(), request, trace).await?;
+                again.map_err(|cause| Error::head(self.target.peer(), cause))
+            }
+            Err(cause) => Err(Error::head(self.target.peer(), cause)),
+        }
+    }
+
+    fn lease_http2(&self) -> http2::Lease {
+        if self.keeps() {
+            self.shared.lease(self.target.streams_per_connection())
+        } else {
+            http2::Lease::alone()
+        }
+    }
+
+    /// One request on the leased connection. The inner error is hyper's, for a decision on another try.
+    async fn try_http2(
+        &self,
+        lease: http2::Lease,
+        request: &Request,
+        trace: &Trace,
+    ) -> Result<hyper::Result<Exchange>, Error> {
+        let opened = std::cell::Cell::new(false);
+        let connection = lease.connection(async {
+            opened.set(true);
+            let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
+            let made = http2::Connection::new(stream).await;
+            made.map_err(|cause| Error::head(self.target.peer(), cause))
+        });
+        let connection = match connection.await {
+            Ok(connection) => connection,
+            Err(error) => {
+                self.shared.retire(&lease);
+                return Err(error);
+            }
+        };
+        trace.set_reused(!opened.get());
+        let stamps = Rc::clone(connection.stamps());
+        let answer = match connection.round_trip(self.dress(request, &stamps, trace)?).await {
+            Ok(answer) => answer,
+            Err(cause) => {
+                if http2::never_begun(&cause) {
+                    self.shared.retire(&lease);
+                }
+                return Ok(Err(cause));
+            }
+        };
+        let (head, source) = Source::http2(lease, answer);
+        Exchange::new(head, source, &stamps, &self.target, trace).map(Ok)
+    }
+
+    /// The request as it goes out on a connection.
+    fn dress(
+        &self,
+        request: &Request,
+        stamps: &Rc<Stamps>,
+        trace: &Trace,
+    ) -> Result<http::Request<Payload>, Error> {
+        let mut dressed = http::Request::new(Payload::new(request.body.clone(), stamps, trace));
+        *dressed.method_mut() = request.method.clone();
+        *dressed.uri_mut() = self.uri(&request.path)?;
+        let mut headers = request.headers.clone();
+        for (name, value) in &mut headers {
+            if carries_credentials(name) {
+                value.set_sensitive(true);
+            }
+        }
+        headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
+        if self.target.version() == HttpVersion::Http1 {
+            headers.entry(HOST).or_insert_with(|| self.host.clone());
+        } else {
+            *dressed.version_mut() = Version::HTTP_2;
+        }
+        if let Route::Forward(proxy) = self.target.route()
+            && let Some(authorization) = &proxy.authorization
+        {
+            headers.insert(PROXY_AUTHORIZATION, authorization.clone());
+        }
+        *dressed.headers_mut() = headers;
+        Ok(dressed)
+    }
+
+    /// A path for the origin itself on HTTP/1.1; the whole URL for a proxy and on HTTP/2.
+    fn uri(&self, path: &PathAndQuery) -> Result<Uri, Error> {
+        let direct = matches!(self.target.route(), Route::Direct | Route::Tunnel(_));
+        let mut parts = http::uri::Parts::default();
+        parts.path_and_query = Some(path.clone());
+        if !direct || self.target.version() == HttpVersion::Http2 {
+            parts.scheme = Some(self.scheme.clone());
+            parts.authority = Some(self.authority.clone());
+        }
+        Uri::from_parts(parts)
+            .map_err(|cause| Error::new(Kind::Setup, format!("`{path}` is not a path")).caused_by(cause))
+    }
+}
+
+/// Whether a header's value is a secret, by its name: `authorization`, `x-api-key`, `cookie` and their kin.
+fn carries_credentials(name: &HeaderName) -> bool {
+    ["auth", "key", "token", "secret", "cookie"].iter().any(|mark| name.as_str().contains(mark))
+}

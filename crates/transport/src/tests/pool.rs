@@ -1,0 +1,195 @@
+//! Connections kept, fresh, stale, given up.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::support::{
+    CHUNKED, Pipes, ask, chunk, drain, in_real_time, in_virtual_time, listen, ms, post, read_request, say,
+    socket_client, text,
+};
+use crate::{Client, Connections, Kind, Options, Target, Trace};
+
+const WHOLE: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+fn options(connections: Connections) -> Options {
+    Options { connections, ..Options::default() }
+}
+
+#[test]
+fn connections_are_kept_or_fresh_as_told() {
+    for (connections, opened) in [(Connections::Reuse, 1), (Connections::Fresh, 3)] {
+        in_virtual_time(async |clock| {
+            let pipes = Pipes::new(|mut io, _| async move {
+                while read_request(&mut io).await.is_some() {
+                    say(&mut io, WHOLE).await;
+                }
+            });
+            let count = Rc::clone(&pipes.opened);
+            let target = Target::new("http://server/", &options(connections)).unwrap();
+            let client = Client::new(&clock, pipes, target).unwrap();
+            for round in 0..3 {
+                let (trace, answer) = ask(&client).await;
+                assert_eq!(answer.unwrap(), "ok");
+                let reused = connections == Connections::Reuse && round > 0;
+                assert_eq!((trace.reused(), trace.connect().is_none()), (reused, reused));
+                assert_eq!(trace.stale_reconnects(), 0);
+            }
+            assert_eq!(count.get(), opened);
+        });
+    }
+}
+
+/// W73 as llama.cpp does it: keep-alive announced, the connection closed after every streamed answer.
+#[test]
+fn a_server_that_closes_after_each_answer_costs_nothing() {
+    in_real_time(async |clock| {
+        let address = listen(|mut io, _| async move {
+            read_request(&mut io).await.unwrap();
+            say(&mut io, CHUNKED.replace("\r\n\r\n", "\r\nkeep-alive: timeout=5, max=100\r\n\r\n")).await;
+            say(&mut io, chunk("data: x\n\n") + "0\r\n\r\n").await;
+            io.shutdown().await.unwrap();
+        })
+        .await;
+        let client = socket_client(&clock, &format!("http://{address}"), &Options::default());
+        for round in 0..5 {
+            let (trace, answer) = ask(&client).await;
+            assert_eq!(answer.unwrap(), "data: x\n\n");
+            assert!(!trace.reused() && trace.stale_reconnects() <= 1, "round {round}: {trace:?}");
+        }
+    });
+}
+
+/// The server closes only when the next request has come: nothing shows at checkout.
+#[test]
+fn a_kept_connection_that_dies_under_a_request_is_replaced_once() {
+    in_virtual_time(async |clock| {
+        let pipes = Pipes::new(|mut io, _| async move {
+            read_request(&mut io).await.unwrap();
+            say(&mut io, WHOLE).await;
+            read_request(&mut io).await;
+        });
+        let client =
+            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        assert_eq!(ask(&client).await.1.unwrap(), "ok");
+        clock.sleep(ms(10)).await;
+        let (trace, answer) = ask(&client).await;
+        assert_eq!(answer.unwrap(), "ok");
+        assert_eq!((trace.stale_reconnects(), trace.reused()), (1, false));
+        assert_eq!(trace.start(), trace.connect());
+    });
+}
+
+/// A fresh connection that is closed without an answer is the server's failure, at once.
+#[test]
+fn a_fresh_connection_is_not_tried_twice() {
+    in_virtual_time(async |clock| {
+        let pipes = Pipes::new(|mut io, _| async move {
+            read_request(&mut io).await.unwrap();
+        });
+        let count = Rc::clone(&pipes.opened);
+        let client =
+            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let (trace, answer) = ask(&client).await;
+        let error = answer.unwrap_err();
+        assert_eq!((error.kind(), trace.stale_reconnects(), count.get()), (Kind::Closed, 0, 1));
+        assert!(error.to_string().contains("server:80"), "{error}");
+    });
+}
+
+#[test]
+fn dropping_an_exchange_closes_its_connection() {
+    in_virtual_time(async |clock| {
+        let closed = Rc::new(Cell::new(false));
+        let pipes = Pipes::new({
+            let closed = Rc::clone(&closed);
+            move |mut io: tokio::io::DuplexStream, _| {
+                let closed = Rc::clone(&closed);
+                async move {
+                    read_request(&mut io).await.unwrap();
+                    say(&mut io, CHUNKED.to_owned() + &chunk("data: x\n\n")).await;
+                    closed.set(io.read(&mut [0]).await.is_ok_and(|n| n == 0));
+                }
+            }
+        });
+        let client =
+            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let trace = Trace::new();
+        let mut exchange = client.send(post(), &trace).await.unwrap();
+        assert_eq!(exchange.next().await.unwrap().unwrap().data, "data: x\n\n");
+        drop(exchange);
+        clock.sleep(ms(1)).await;
+        assert!(closed.get());
+        assert!(trace.byte().is_some() && trace.body_end().is_none());
+    });
+}
+
+/// No hidden cap: C24's two hundred at once.
+#[test]
+fn two_hundred_connections_at_once() {
+    in_real_time(async |clock| {
+        let waiting = Rc::new((Cell::new(0), tokio::sync::Notify::new()));
+        let server = Rc::clone(&waiting);
+        let address = listen(move |mut io, _| {
+            let server = Rc::clone(&server);
+            async move {
+                read_request(&mut io).await.unwrap();
+                server.0.set(server.0.get() + 1);
+                if server.0.get() == 200 {
+                    server.1.notify_waiters();
+                } else {
+                    server.1.notified().await;
+                }
+                say(&mut io, WHOLE).await;
+            }
+        })
+        .await;
+        let client = socket_client(&clock, &format!("http://{address}"), &Options::default());
+        let all: Vec<_> = (0..200)
+            .map(|_| {
+                tokio::task::spawn_local({
+                    let client = client.clone();
+                    async move { ask(&client).await.1.unwrap() }
+                })
+            })
+            .collect();
+        for one in all {
+            assert_eq!(one.await.unwrap(), "ok");
+        }
+        assert_eq!(waiting.0.get(), 200);
+    });
+}
+
+/// W76: the body's end is missing, in each way there is.
+#[test]
+fn a_body_that_breaks_off_says_so() {
+    let cases: [(&str, String, Option<Kind>); 5] = [
+        ("chunked, cut between chunks", CHUNKED.to_owned() + &chunk("data"), Some(Kind::Body)),
+        ("chunked, cut in a chunk", CHUNKED.to_owned() + "8\r\ndata", Some(Kind::Body)),
+        (
+            "shorter than its length",
+            "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\ndata".to_owned(),
+            Some(Kind::Body),
+        ),
+        ("a chunk size that is none", CHUNKED.to_owned() + &chunk("data") + "zz\r\n", Some(Kind::Protocol)),
+        ("ended by closing", "HTTP/1.1 200 OK\r\n\r\ndata".to_owned(), None),
+    ];
+    for (name, bytes, kind) in cases {
+        in_virtual_time(async |clock| {
+            let pipes = Pipes::new(move |mut io, _| {
+                let bytes = bytes.clone();
+                async move {
+                    read_request(&mut io).await.unwrap();
+                    say(&mut io, bytes).await;
+                }
+            });
+            let client =
+                Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap())
+                    .unwrap();
+            let mut exchange = client.send(post(), &Trace::new()).await.unwrap();
+            let (frames, error) = drain(&mut exchange).await;
+            assert_eq!((text(&frames).as_str(), error.map(|error| error.kind())), ("data", kind), "{name}");
+        });
+    }
+}
