@@ -1,1 +1,29 @@
-//! Simulated providers whose truth is known.
+//! Simulated providers whose truth is known: the server side of every end-to-end test, bench and demonstration.
+//!
+//! HTTP/1.1 by hand over TCP or TLS, so that literal bytes, cuts, resets and delays are under control. A
+//! [`Config`] names models with a timing law; [`Server::start`] serves them on a thread of its own; [`Truth`] says
+//! what was really done, on the clock that the client reads too.
+//!
+//! Invariant: nothing here comes from `wire`, `transport` or `load`: a client checked against its own encoder would
+//! only be shown to agree with itself.
+
+mod ask;
+mod book;
+mod chunk;
+pub mod config;
+mod connection;
+pub mod distribution;
+mod http;
+mod model;
+mod play;
+mod reply;
+mod server;
+mod stream;
+mod tls;
+pub mod truth;
+pub mod units;
+
+pub use config::{Config, ConfigError, Model};
+pub use distribution::Distribution;
+pub use server::{Running, Server};
+pub use truth::{Record, Truth};

@@ -1,0 +1,341 @@
+//! What a simulated provider is told to be.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use crate::distribution::Distribution;
+use crate::units;
+
+/// A configuration that cannot be used: what is wrong, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// Not TOML, an unknown key, or a value out of its type; shows the line.
+    #[error("{0}")]
+    Toml(#[from] toml::de::Error),
+    /// Values that do not go together.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// A simulated provider: where it listens, how it treats connections, and its models.
+///
+/// In TOML, unknown keys are errors and times carry their unit:
+///
+/// ```
+/// let config = inferometer_sim::Config::from_toml(r#"
+///     default_model = "fast"
+///     [[model]]
+///     name = "fast"
+///     ttft = "lognormal(80ms, 0.2) tail 2% 900ms"
+///     rate = 120
+///     slots = 8
+///     [[model.fault]]
+///     kind = "http"
+///     share = "5%"
+///     status = 429
+///     retry_after = "1"
+/// "#)?;
+/// assert_eq!(config.models[0].slots, Some(8));
+/// # Ok::<(), inferometer_sim::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The model that answers where a request names none.
+    pub default_model: String,
+    /// What happens to a connection after an answer.
+    pub connection: Connection,
+    /// How long a kept connection may rest before the server closes it (W73). None: for ever.
+    #[serde(deserialize_with = "units::some_duration")]
+    pub keep_alive_idle: Option<Duration>,
+    /// Prefixes under which `/v1/…` is served (C37).
+    pub prefixes: Vec<String>,
+    /// The key that `Authorization: Bearer` must carry; without it the answer is a 401.
+    pub require_key: Option<String>,
+    /// Serve TLS with this certificate.
+    pub tls: Option<Tls>,
+    /// Keep the stamp of every write, not only of the first and the last.
+    pub record_writes: bool,
+    /// Models with a timing law.
+    #[serde(rename = "model")]
+    pub models: Vec<Model>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            default_model: Model::default().name,
+            connection: Connection::KeepAlive,
+            keep_alive_idle: None,
+            prefixes: vec![String::new(), "/gw/openai".into()],
+            require_key: None,
+            tls: None,
+            record_writes: true,
+            models: vec![Model::default()],
+        }
+    }
+}
+
+/// What happens to a connection after an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Connection {
+    /// Kept for the next request.
+    KeepAlive,
+    /// Announced as closing, and closed.
+    Close,
+    /// Announced as kept, and closed after every streamed answer, as llama.cpp's server does.
+    CloseAfterStream,
+}
+
+/// Paths of the certificate chain and its key, both PEM.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// The certificate chain, leaf first.
+    pub cert: PathBuf,
+    /// The leaf's private key.
+    pub key: PathBuf,
+}
+
+/// A model with a timing law.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Model {
+    /// The name a request asks by.
+    pub name: String,
+    /// Time from the start of work (the slot) to the first token, before prefill.
+    pub ttft: Distribution,
+    /// Added to the first token's time for each input token.
+    #[serde(deserialize_with = "units::duration")]
+    pub prefill_per_token: Duration,
+    /// How fast tokens follow the first.
+    pub rate: Rate,
+    /// Answer tokens when the request sets no limit, and the most there are when it does. None: the request's limit,
+    /// else [`DEFAULT_TOKENS`].
+    pub tokens: Option<u32>,
+    /// Reasoning tokens that come before the answer, and count against the request's limit.
+    pub reasoning_tokens: u32,
+    /// Tokens in one event.
+    pub tokens_per_chunk: u32,
+    /// Open a chat stream with an event that only names the role (W01).
+    pub role_opener: bool,
+    /// Running usage in every event (W31), whether asked for or not.
+    pub running_usage: bool,
+    /// Requests worked on at once; more wait first in, first out. None: no limit.
+    pub slots: Option<u32>,
+    /// Requests that may wait for a slot; more are refused with 429. None: no limit.
+    pub queue: Option<u32>,
+    /// Seeds every draw: those of a request depend on this and on its ordinal within the model, on nothing else.
+    pub seed: u64,
+    /// Refuse this many first tries of each prompt with 429 (C39).
+    pub retry_429_times: u32,
+    /// The `Retry-After` of those refusals.
+    pub retry_after: String,
+    /// Request fields that are refused with 400 (W35).
+    pub refuse: Vec<String>,
+    /// What goes wrong, and how often.
+    #[serde(rename = "fault")]
+    pub faults: Vec<Fault>,
+    /// Spans in which the model stands still, counted from its first request (C22).
+    pub frozen: Vec<Freeze>,
+}
+
+/// Answer tokens where neither model nor request says how many.
+pub const DEFAULT_TOKENS: u32 = 100;
+
+/// The most tokens of one answer.
+pub const MAX_TOKENS: u32 = 1_000_000;
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            name: "sim".into(),
+            ttft: Distribution::constant(Duration::from_millis(50)),
+            prefill_per_token: Duration::ZERO,
+            rate: Rate::PerSecond(100.0),
+            tokens: None,
+            reasoning_tokens: 0,
+            tokens_per_chunk: 1,
+            role_opener: true,
+            running_usage: false,
+            slots: None,
+            queue: None,
+            seed: 0,
+            retry_429_times: 0,
+            retry_after: "1".into(),
+            refuse: Vec::new(),
+            faults: Vec::new(),
+            frozen: Vec::new(),
+        }
+    }
+}
+
+/// How fast tokens follow one another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// Tokens per second.
+    PerSecond(f64),
+    /// As fast as the socket takes them, many events in a write. Written `flood`.
+    Flood,
+}
+
+impl std::str::FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "flood" => Ok(Self::Flood),
+            number => number.parse().map_err(|_| String::new()).and_then(Self::per_second).map_err(|_| {
+                format!("`{number}` is not a rate: write tokens per second above 0 and up to a million, or `flood`")
+            }),
+        }
+    }
+}
+
+impl Rate {
+    fn per_second(rate: f64) -> Result<Self, String> {
+        if rate > 0.0 && rate <= 1e6 {
+            Ok(Self::PerSecond(rate))
+        } else {
+            Err(format!("{rate} tokens per second is not above 0 and up to a million"))
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        units::number_or_text(from, "tokens per second, or \"flood\"", Self::per_second, str::parse)
+    }
+}
+
+/// Something that goes wrong with a share of the requests.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// What.
+    pub kind: FaultKind,
+    /// With which share of the requests, 0..=1.
+    #[serde(deserialize_with = "units::share")]
+    pub share: f64,
+    /// After how many tokens, for the kinds that break an answer off.
+    #[serde(default)]
+    pub after_tokens: u32,
+    /// The status of `http`; 500 unless said.
+    #[serde(default = "internal_error")]
+    pub status: u16,
+    /// The `Retry-After` header of `http`.
+    #[serde(default)]
+    pub retry_after: Option<String>,
+}
+
+fn internal_error() -> u16 {
+    500
+}
+
+/// The kinds of [`Fault`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// Refused with an HTTP status.
+    Http,
+    /// An error object in the stream, then `[DONE]` (W49).
+    StreamError,
+    /// The connection is reset.
+    Reset,
+    /// The body ends cleanly without a terminal event (W43).
+    Truncate,
+    /// The connection closes in the middle of the body (W76).
+    Cut,
+    /// Nothing comes any more, and the connection stays open.
+    Hang,
+    /// One event that is not JSON; the answer goes on (W56).
+    Malformed,
+    /// A complete answer without a single token (C05).
+    Empty,
+}
+
+impl FaultKind {
+    /// The name in `/truth`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::StreamError => "stream_error",
+            Self::Reset => "reset",
+            Self::Truncate => "truncate",
+            Self::Cut => "cut",
+            Self::Hang => "hang",
+            Self::Malformed => "malformed",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+/// A span in which a model stands still: what was due inside comes as much later as the span had left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Freeze {
+    /// From, counted from the moment the model's first request was read.
+    #[serde(deserialize_with = "units::duration")]
+    pub from: Duration,
+    /// Until.
+    #[serde(deserialize_with = "units::duration")]
+    pub until: Duration,
+}
+
+impl Config {
+    /// One model under its own name, which also answers requests that name none.
+    pub fn single(model: Model) -> Self {
+        Self { default_model: model.name.clone(), models: vec![model], ..Self::default() }
+    }
+
+    /// Reads a configuration. An unknown key, unit or value is an error that names its line.
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Whether the values go together.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        for (at, model) in self.models.iter().enumerate() {
+            model.check().map_err(|what| ConfigError::Invalid(format!("model `{}`: {what}", model.name)))?;
+            if self.models.iter().take(at).any(|other| other.name == model.name) {
+                return Err(ConfigError::Invalid(format!("model `{}` is there twice", model.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    fn check(&self) -> Result<(), String> {
+        let tokens = u64::from(self.tokens.unwrap_or(0)) + u64::from(self.reasoning_tokens);
+        if self.name.is_empty() {
+            return Err("has no name".into());
+        }
+        if tokens > u64::from(MAX_TOKENS) {
+            return Err(format!("{tokens} tokens are more than {MAX_TOKENS}"));
+        }
+        if self.tokens_per_chunk == 0 {
+            return Err("`tokens_per_chunk` must be at least 1".into());
+        }
+        if self.slots == Some(0) {
+            return Err("`slots` must be at least 1".into());
+        }
+        let share: f64 = self.faults.iter().map(|fault| fault.share).sum();
+        if share > 1.0 + 1e-9 {
+            return Err(format!("the shares of its faults add up to {share}, more than 1"));
+        }
+        if let Some(freeze) = self.frozen.iter().find(|freeze| freeze.until < freeze.from) {
+            return Err(format!("frozen from {:?} until {:?}, which is earlier", freeze.from, freeze.until));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! One client's connection: requests in, answers out.
+
+use std::io;
+use std::sync::Arc;
+
+use inferometer_clock::Mono;
+use tokio::sync::SemaphorePermit;
+
+use crate::ask::Ask;
+use crate::book::{Entry, Slots};
+use crate::chunk::Dialect;
+use crate::config::Connection;
+use crate::http::{self, Announced, Head};
+use crate::play::{Gone, Player};
+use crate::reply::{Ending, Framing, Reply, Sheet};
+use crate::server::Shared;
+use crate::stream::Stream;
+use crate::truth::{End, Record};
+
+/// A client's connection.
+pub(crate) struct Client {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) stream: Stream,
+    /// The connection's number.
+    pub(crate) number: u64,
+    /// What was read and not yet used.
+    pub(crate) buffer: Vec<u8>,
+    pub(crate) requests: u32,
+}
+
+/// Whether a connection is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Keep,
+    Close,
+    /// Gone, cut or reset: no goodbye.
+    Drop,
+}
+
+impl Client {
+    /// Answers requests until the connection ends.
+    pub(crate) async fn serve(mut self) {
+        loop {
+            match self.serve_one().await {
+                Ok(Next::Keep) => {}
+                Ok(Next::Close) => return self.stream.close().await,
+                Ok(Next::Drop) | Err(_) => return,
+            }
+        }
+    }
+
+    async fn serve_one(&mut self) -> io::Result<Next> {
+        let Some(head) = self.next_head().await? else { return Ok(Next::Close) };
+        let head_at = self.shared.clock.now();
+        self.requests += 1;
+        if head.path() != "/truth" {
+            self.shared.log().path(&head.target);
+        }
+        if let Some(status) = head.refused {
+            let sheet = Sheet::error(status, "invalid_request_error", "the request's body cannot be read");
+            self.plain(sheet, false).await?;
+            return Ok(Next::Close);
+        }
+        let body = http::read_body(&mut self.stream, &mut self.buffer, &head).await?;
+        match self.shared.dialect(&head) {
+            Some(dialect) => self.ask(&head, head_at, dialect, body).await,
+            None => self.plain(self.shared.page(&head), head.keep_alive).await,
+        }
+    }
+
+    /// The next request's head; none where the client left or rested too long.
+    async fn next_head(&mut self) -> io::Result<Option<Head>> {
+        let shared = Arc::clone(&self.shared);
+        let idle = shared.config.keep_alive_idle.filter(|_| self.requests > 0);
+        let head = http::read_head(&mut self.stream, &mut self.buffer);
+        let Some(idle) = idle else { return head.await };
+        tokio::select! {
+            head = head => head,
+            () = shared.clock.sleep(idle) => Ok(None),
+        }
+    }
+
+    /// Answers what is no question to a model; leaves no record.
+    async fn plain(&mut self, sheet: Sheet, keep_alive: bool) -> io::Result<Next> {
+        let reply = sheet.reply();
+        let announced = Announced::of(self.shared.config.connection, keep_alive, reply.framing);
+        let mut bytes = http::response_head(&reply, None, announced);
+        for run in &reply.runs {
+            bytes.extend_from_slice(run.write(0).0);
+        }
+        self.stream.write(&bytes).await?;
+        Ok(if announced == Announced::Closing { Next::Close } else { Next::Keep })
+    }
+
+    /// Answers a question to a model.
+    async fn ask(&mut self, head: &Head, head_at: Mono, dialect: Dialect, body: Vec<u8>) -> io::Result<Next> {
+        let shared = Arc::clone(&self.shared);
+        let read_at = shared.clock.now();
+        let ask = Ask::parse(dialect, body);
+        let hash = ask.as_ref().map_or(0, |ask| ask.prompt_hash);
+        let ticket = shared.log().begin(hash);
+        let mut record = Record {
+            ordinal: ticket.ordinal,
+            connection: self.number,
+            connection_request: self.requests,
+            path: head.target.clone(),
+            head_ns: head_at.as_nanos(),
+            read_ns: read_at.as_nanos(),
+            prompt_hash: format!("{hash:016x}"),
+            ..Record::default()
+        };
+        let work = Work::new(&shared, head, ask, read_at, &mut record);
+        let result = self.answer(head, &work, read_at, &mut record).await;
+        record.end_ns = shared.clock.now().as_nanos();
+        let next = match result {
+            Ok(next) => next,
+            Err(Gone) => {
+                record.end = End::ClientClosed;
+                Next::Drop
+            }
+        };
+        shared.log().end(ticket, record);
+        Ok(next)
+    }
+
+    async fn answer(
+        &mut self,
+        head: &Head,
+        work: &Work,
+        read_at: Mono,
+        record: &mut Record,
+    ) -> Result<Next, Gone> {
+        let shared = Arc::clone(&self.shared);
+        let reply = &work.reply;
+        let announced = Announced::of(shared.config.connection, head.keep_alive, reply.framing);
+        let bytes = http::response_head(reply, Some(record.ordinal), announced);
+        let mut player = Player {
+            clock: &shared.clock,
+            stream: &mut self.stream,
+            ahead: &mut self.buffer,
+            record,
+            keep_writes: shared.config.record_writes,
+            frozen: &work.frozen,
+        };
+        let mut start = read_at;
+        // Held until the answer is over.
+        let _slot = match work.slots() {
+            Some(slots) => {
+                let slot = wait_for_slot(slots, &mut player).await?;
+                start = shared.clock.now();
+                Some(slot)
+            }
+            None => None,
+        };
+        player.record.slot_ns = Some(start.as_nanos());
+        player.play(reply, bytes, start).await?;
+        Ok(next(reply, announced, shared.config.connection))
+    }
+}
+
+/// What is to be done for one request.
+struct Work {
+    entry: Option<Arc<Entry>>,
+    reply: Reply,
+    frozen: Vec<(Mono, Mono)>,
+}
+
+impl Work {
+    /// Decides the answer; writes down what is known of the request.
+    fn new(
+        shared: &Shared,
+        head: &Head,
+        ask: Result<Ask, String>,
+        read_at: Mono,
+        record: &mut Record,
+    ) -> Self {
+        match Self::find(shared, head, ask, record) {
+            Ok((entry, ask)) => {
+                let arrival = entry.arrive(ask.prompt_hash, read_at);
+                record.nth = arrival.nth;
+                record.try_number = arrival.try_number;
+                let mut work = Self {
+                    reply: entry.reply(&ask, arrival),
+                    frozen: entry.frozen(arrival),
+                    entry: Some(entry),
+                };
+                if work.queue_is_full() {
+                    work = Self::refusal(Sheet::error(429, "rate_limit_exceeded", "the queue is full"));
+                }
+                record.status = work.reply.status;
+                record.output_tokens = work.reply.usage.map(|(_, output)| output);
+                record.input_tokens = work.reply.usage.map_or(record.input_tokens, |(input, _)| input);
+                record.fault = work.reply.fault.map(str::to_owned);
+                work
+            }
+            Err(sheet) => {
+                record.status = sheet.status;
+                Self::refusal(sheet)
+            }
+        }
+    }
+
+    fn find(
+        shared: &Shared,
+        head: &Head,
+        ask: Result<Ask, String>,
+        record: &mut Record,
+    ) -> Result<(Arc<Entry>, Ask), Sheet> {
+        shared.authorize(head)?;
+        let ask = ask.map_err(|error| Sheet::error(400, "invalid_request_error", &error))?;
+        record.model.clone_from(&ask.model);
+        record.stream = ask.stream;
+        record.input_tokens = ask.input_tokens;
+        let entry = shared.book.find(&ask.model);
+        let entry = entry.map_err(|error| Sheet::error(404, "model_not_found", &error))?;
+        Ok((entry, ask))
+    }
+
+    fn refusal(sheet: Sheet) -> Self {
+        Self { entry: None, reply: sheet.reply(), frozen: Vec::new() }
+    }
+
+    /// The slots that this answer needs one of. Refusals need none.
+    fn slots(&self) -> Option<&Slots> {
+        self.entry.as_ref().filter(|_| self.reply.status == 200)?.slots.as_ref()
+    }
+
+    fn queue_is_full(&self) -> bool {
+        self.slots().is_some_and(|slots| !slots.enter())
+    }
+}
+
+/// Waits for a slot in the order of arrival; the queue was entered before.
+async fn wait_for_slot<'a>(slots: &'a Slots, player: &mut Player<'_>) -> Result<SemaphorePermit<'a>, Gone> {
+    let slot = tokio::select! {
+        slot = slots.free.acquire() => slot.map_err(|_| Gone),
+        gone = player.client_leaves() => Err(gone.err().unwrap_or(Gone)),
+    };
+    slots.leave();
+    slot
+}
+
+fn next(reply: &Reply, announced: Announced, connection: Connection) -> Next {
+    match reply.ending {
+        Ending::Cut | Ending::Reset | Ending::Hang => Next::Drop,
+        Ending::FinishThenClose => Next::Close,
+        Ending::Finish if announced == Announced::Closing => Next::Close,
+        Ending::Finish if connection == Connection::CloseAfterStream && reply.framing == Framing::Chunked => {
+            Next::Close
+        }
+        Ending::Finish => Next::Keep,
+    }
+}

@@ -1,0 +1,254 @@
+//! The server: its listener, its thread, and the pages beside the answers.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inferometer_clock::Clock;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+
+use crate::book::Book;
+use crate::chunk::Dialect;
+use crate::config::Config;
+use crate::connection::Client;
+use crate::http::Head;
+use crate::reply::Sheet;
+use crate::stream::Stream;
+use crate::tls;
+use crate::truth::{Log, Truth};
+
+/// Connections that the kernel holds until they are accepted: a burst must not lose its first packets.
+const BACKLOG: i32 = 8_192;
+
+/// The most connections open at once; more are closed as they come.
+const MAX_CONNECTIONS: u64 = 20_000;
+
+/// Rest after a failed accept, which means that the process has no file descriptor left.
+const ACCEPT_REST: Duration = Duration::from_millis(10);
+
+/// Starts simulated providers.
+#[derive(Debug)]
+pub struct Server;
+
+/// A simulated provider at work. Stops when it is dropped.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) clock: Clock,
+    pub(crate) book: Book,
+    log: Mutex<Log>,
+}
+
+impl Server {
+    /// Listens as `config` says and serves on a thread of its own.
+    ///
+    /// Fails where the address cannot be had, the certificate cannot be read, or the values do not go together.
+    pub fn start(config: Config) -> io::Result<Running> {
+        config.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
+        raise_file_limit();
+        let listener = listen(config.listen)?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            book: Book::new(&config),
+            config,
+            clock: Clock::monotonic(),
+            log: Mutex::default(),
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = oneshot::channel();
+        let at_work = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("sim".into()).spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = accept(listener, acceptor, at_work) => {}
+                    _ = stopped => {}
+                }
+            });
+        })?;
+        Ok(Running { addr, shared, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Running {
+    /// `http://ADDRESS`, or `https://localhost:PORT` under TLS; without `/v1`.
+    pub fn base_url(&self) -> String {
+        if self.shared.config.tls.is_some() {
+            format!("https://localhost:{}", self.addr.port())
+        } else {
+            format!("http://{}", self.addr)
+        }
+    }
+
+    /// What the server has done so far.
+    pub fn truth(&self) -> Truth {
+        self.shared.log().truth().clone()
+    }
+
+    /// Forgets what it has done, and counts from the start again.
+    pub fn reset(&self) {
+        self.shared.reset();
+    }
+
+    /// Serves until the thread ends, which it does only when the process does.
+    pub fn join(mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has already been printed there.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // A thread that has ended needs no telling.
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reset(&self) {
+        self.log().reset();
+        self.book.reset();
+    }
+
+    /// The path behind one of the prefixes.
+    fn behind_prefix<'h>(&self, head: &'h Head) -> Option<&'h str> {
+        let prefixes = self.config.prefixes.iter();
+        let mut behind = prefixes.filter_map(|prefix| head.path().strip_prefix(prefix.as_str()));
+        behind.find(|path| path.starts_with("/v1/"))
+    }
+
+    /// The dialect of a question to a model; none for everything else.
+    pub(crate) fn dialect(&self, head: &Head) -> Option<Dialect> {
+        match self.behind_prefix(head)? {
+            "/v1/chat/completions" if head.method == "POST" => Some(Dialect::Chat),
+            "/v1/completions" if head.method == "POST" => Some(Dialect::Completions),
+            _ => None,
+        }
+    }
+
+    /// Refuses a request without the key that the configuration asks for.
+    pub(crate) fn authorize(&self, head: &Head) -> Result<(), Sheet> {
+        if self.config.require_key.is_some() && self.config.require_key != head.bearer {
+            return Err(Sheet::error(401, "invalid_api_key", "Incorrect API key provided"));
+        }
+        Ok(())
+    }
+
+    /// The answer to a request that is no question to a model.
+    pub(crate) fn page(&self, head: &Head) -> Sheet {
+        match (head.method.as_str(), head.path()) {
+            ("GET", "/health") => Sheet::json(200, r#"{"status":"ok"}"#),
+            ("GET", "/truth") => match serde_json::to_vec(self.log().truth()) {
+                Ok(truth) => Sheet::json(200, truth),
+                Err(error) => Sheet::error(500, "internal", &error.to_string()),
+            },
+            ("DELETE", "/truth") => {
+                self.reset();
+                Sheet::json(200, "{}")
+            }
+            ("GET", _) if self.behind_prefix(head) == Some("/v1/models") => self.models(head),
+            (_, path) => {
+                let known = self.behind_prefix(head);
+                let known =
+                    known.is_some_and(|path| ["/v1/chat/completions", "/v1/completions"].contains(&path));
+                let status = if known { 405 } else { 404 };
+                Sheet::error(status, "not_found", &format!("no {} {path} here", head.method))
+            }
+        }
+    }
+
+    fn models(&self, head: &Head) -> Sheet {
+        if let Err(refusal) = self.authorize(head) {
+            return refusal;
+        }
+        let model = |name| serde_json::json!({"id": name, "object": "model", "owned_by": "sim"});
+        let data: Vec<_> = self.book.names().into_iter().map(model).collect();
+        Sheet::json(200, serde_json::json!({"object": "list", "data": data}).to_string())
+    }
+}
+
+fn listen(addr: SocketAddr) -> io::Result<StdListener> {
+    let socket = socket2::Socket::new(socket2::Domain::for_address(addr), socket2::Type::STREAM, None)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&addr.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+async fn accept(listener: StdListener, acceptor: Option<TlsAcceptor>, shared: Arc<Shared>) {
+    let Ok(listener) = TcpListener::from_std(listener) else { return };
+    loop {
+        let Ok((tcp, _)) = listener.accept().await else {
+            shared.clock.sleep(ACCEPT_REST).await;
+            continue;
+        };
+        let number = {
+            let mut log = shared.log();
+            let counters = log.counters();
+            if counters.open_connections >= MAX_CONNECTIONS {
+                counters.refused_connections += 1;
+                continue;
+            }
+            counters.connections += 1;
+            counters.open_connections += 1;
+            counters.connections
+        };
+        tokio::spawn(serve(Arc::clone(&shared), tcp, acceptor.clone(), number));
+    }
+}
+
+async fn serve(shared: Arc<Shared>, tcp: TcpStream, acceptor: Option<TlsAcceptor>, number: u64) {
+    // Without it small writes wait for the client's acknowledgement.
+    let _ = tcp.set_nodelay(true);
+    let stream = match acceptor {
+        None => Some(Stream::plain(&shared.clock, tcp)),
+        Some(acceptor) => acceptor.accept(tcp).await.ok().map(|tls| Stream::tls(&shared.clock, tls)),
+    };
+    if let Some(stream) = stream {
+        let shared = Arc::clone(&shared);
+        Client { shared, stream, number, buffer: Vec::new(), requests: 0 }.serve().await;
+    }
+    let mut log = shared.log();
+    let counters = log.counters();
+    counters.open_connections = counters.open_connections.saturating_sub(1);
+}
+
+/// Lets this process open as many files as it may. Where it fails, accepting fails later and rests.
+#[cfg(unix)]
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum {
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_file_limit() {}

@@ -1,0 +1,5 @@
+//! The simulator over real sockets, read by a client that knows nothing of HTTP but its bytes.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod client;
+mod models;
