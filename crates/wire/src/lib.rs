@@ -1,1 +1,54 @@
 //! Bytes to meaning and back, without sockets: SSE framing, the chat and completions dialects, usage, errors, request bodies.
+//!
+//! A [`Decoder`] takes the bytes of one answer in any cut and tells, in stream order, which events carried output;
+//! the caller stamps each with the time of the read that delivered it. At the end it hands over an [`Answer`].
+//! Nothing here can panic on input: whatever a server sends becomes an [`Outcome`] and flags.
+//!
+//! | question | module |
+//! |---|---|
+//! | where does an event end? | [`sse`] |
+//! | what does an event carry? | `chunk` (its JSON), `chat` and `completions` (the dialects), `pieces` |
+//! | what has the answer become so far? | `assembly`, `choice`, `tools` |
+//! | how many tokens, of which kind? | [`usage`]; per event `meter` |
+//! | how did it end? | [`answer`], `finish`, `error` |
+//! | what is sent? | [`request`], [`endpoint()`] |
+//! | when may one ask again? | [`retry_after`] |
+
+pub mod answer;
+mod assembly;
+mod chat;
+mod choice;
+mod chunk;
+mod completions;
+mod decoder;
+mod dialect;
+mod endpoint;
+mod error;
+mod event;
+mod few;
+mod finish;
+mod flags;
+mod loose;
+mod mend;
+mod meter;
+mod pieces;
+pub mod request;
+mod retry;
+pub mod sse;
+mod think;
+mod tools;
+pub mod usage;
+mod whole;
+
+pub use answer::{Answer, End, Outcome, Progress, ToolCall, Transcript};
+pub use decoder::{Decoder, Head, MAX_ERROR_BODY};
+pub use dialect::{Dialect, UnknownDialect};
+pub use endpoint::{ENDPOINT_RULE, UrlError, endpoint};
+pub use error::MAX_MESSAGE;
+pub use event::{Event, Output};
+pub use finish::Finish;
+pub use flags::{Flag, Flags};
+pub use meter::EventTokens;
+pub use retry::{RETRY_AFTER_CAP, retry_after};
+pub use sse::MAX_EVENT;
+pub use usage::{Identity, Normal, Usage, UsageSource};

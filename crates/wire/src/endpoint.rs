@@ -1,0 +1,158 @@
+//! From whatever base URL a person types to the one right address.
+
+use std::fmt;
+
+use crate::dialect::Dialect;
+
+/// The rule, in the words that the tool prints.
+pub const ENDPOINT_RULE: &str = "a bare host gets /v1; a longer prefix stays as it is; the dialect's path is added \
+                                 unless the address ends in it; a query is kept";
+
+/// A base URL that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlError {
+    /// No `http://` or `https://` in front.
+    Scheme,
+    /// No host, or one with characters that no host has.
+    Host,
+    /// A port that is no number from 1 to 65535.
+    Port,
+    /// A user or password in the address.
+    Credentials,
+    /// White space or control characters.
+    Character,
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            UrlError::Scheme => "the URL must begin with http:// or https://",
+            UrlError::Host => "the URL has no valid host: write it as http://host:port/v1",
+            UrlError::Port => "the URL's port is not a number from 1 to 65535",
+            UrlError::Credentials => "the URL holds a user or password: give the key with --api-key-env",
+            UrlError::Character => "the URL holds a space or a control character",
+        })
+    }
+}
+
+impl std::error::Error for UrlError {}
+
+/// The address to ask, by [`ENDPOINT_RULE`]: no double slash, query kept, fragment dropped. Whole endpoint
+/// addresses, also of the other dialect, are understood.
+pub fn endpoint(base: &str, dialect: Dialect) -> Result<String, UrlError> {
+    let base = base.trim();
+    if base.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(UrlError::Character);
+    }
+    let (scheme, rest) = base.split_once("://").ok_or(UrlError::Scheme)?;
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme != "http" && scheme != "https" {
+        return Err(UrlError::Scheme);
+    }
+    let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    check_authority(authority)?;
+    let mut address = format!("{scheme}://{authority}/{}", full_path(path, dialect));
+    if let Some(query) = query.filter(|query| !query.is_empty()) {
+        address.push('?');
+        address.push_str(query);
+    }
+    Ok(address)
+}
+
+fn full_path(path: &str, dialect: Dialect) -> String {
+    let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let prefix = match segments.as_slice() {
+        [] => vec!["v1"],
+        [prefix @ .., "chat", "completions"] | [prefix @ .., "completions"] => prefix.to_vec(),
+        prefix => prefix.to_vec(),
+    };
+    [prefix.as_slice(), &[dialect.path()]].concat().join("/")
+}
+
+fn check_authority(authority: &str) -> Result<(), UrlError> {
+    if authority.contains('@') {
+        return Err(UrlError::Credentials);
+    }
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(literal) => literal.split_once(']').ok_or(UrlError::Host)?,
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let is_literal = authority.starts_with('[');
+    let is_host_byte = |c: char| {
+        c.is_alphanumeric() || matches!(c, '-' | '.' | '_') || (is_literal && matches!(c, ':' | '%'))
+    };
+    if host.is_empty() || !host.chars().all(is_host_byte) {
+        return Err(UrlError::Host);
+    }
+    match port.strip_prefix(':') {
+        None if port.is_empty() => Ok(()),
+        Some(digits) if digits.parse::<u16>().is_ok_and(|port| port > 0) => Ok(()),
+        _ => Err(UrlError::Port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(base: &str, chat: Result<&str, UrlError>) {
+        assert_eq!(endpoint(base, Dialect::Chat).as_deref(), chat.as_ref().copied(), "{base}");
+    }
+
+    #[test]
+    fn c37_base_url_forms() {
+        let own = Ok("http://h:1/v1/chat/completions");
+        for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/", "http://h:1//v1//"] {
+            check(base, own);
+        }
+        check("http://h:1/v1/chat/completions", own);
+        check("http://h:1/v1/chat/completions/", own);
+        check("http://h:1/v1/completions", own);
+        check("HTTP://h:1/v1#top", own);
+        check(" http://h:1/v1 ", own);
+        check("http://h:1/gw/openai/v1", Ok("http://h:1/gw/openai/v1/chat/completions"));
+        check("https://h/api/v3", Ok("https://h/api/v3/chat/completions"));
+        check("https://h/v1beta/openai/", Ok("https://h/v1beta/openai/chat/completions"));
+        check("https://h/v1?api-version=x", Ok("https://h/v1/chat/completions?api-version=x"));
+        check("https://h?api-version=x", Ok("https://h/v1/chat/completions?api-version=x"));
+        check("http://[::1]:8080", Ok("http://[::1]:8080/v1/chat/completions"));
+        check("http://h/chat/completions", Ok("http://h/chat/completions"));
+    }
+
+    #[test]
+    fn the_other_dialect() {
+        for base in ["http://h", "http://h/v1/", "http://h/v1/completions", "http://h/v1/chat/completions"] {
+            assert_eq!(
+                endpoint(base, Dialect::Completions).as_deref(),
+                Ok("http://h/v1/completions"),
+                "{base}"
+            );
+        }
+    }
+
+    #[test]
+    fn refused() {
+        check("localhost:8000", Err(UrlError::Scheme));
+        check("ftp://h", Err(UrlError::Scheme));
+        check("", Err(UrlError::Scheme));
+        check("http://", Err(UrlError::Host));
+        check("http:///v1", Err(UrlError::Host));
+        check("http://h:port", Err(UrlError::Port));
+        check("http://h:0", Err(UrlError::Port));
+        check("http://h:99999", Err(UrlError::Port));
+        check("http://[::1", Err(UrlError::Host));
+        check("http://user:pass@h", Err(UrlError::Credentials));
+        check("http://h/a b", Err(UrlError::Character));
+    }
+
+    #[test]
+    fn any_text_is_refused_or_settles() {
+        bolero::check!().with_iterations(2000).for_each(|bytes: &[u8]| {
+            let base = format!("http://h/{}", String::from_utf8_lossy(bytes));
+            let Ok(address) = endpoint(&base, Dialect::Chat) else { return };
+            assert_eq!(endpoint(&address, Dialect::Chat), Ok(address));
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! A list that nearly always has one element, which then needs no allocation.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+
+/// A JSON array, its first element inline; `null` is the empty one.
+#[derive(Debug)]
+pub(crate) struct Few<T> {
+    first: Option<T>,
+    rest: Vec<T>,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Few { first: None, rest: Vec::new() }
+    }
+}
+
+impl<T> From<T> for Few<T> {
+    fn from(one: T) -> Self {
+        Few { first: Some(one), rest: Vec::new() }
+    }
+}
+
+impl<T> Few<T> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+}
+
+impl<T> IntoIterator for Few<T> {
+    type Item = T;
+    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.first.into_iter().chain(self.rest)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Elements<T> {
+            type Value = Few<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array or null")
+            }
+
+            fn visit_unit<E>(self) -> Result<Few<T>, E> {
+                Ok(Few::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Few<T>, A::Error> {
+                let mut few = Few { first: seq.next_element()?, rest: Vec::new() };
+                while let Some(element) = seq.next_element()? {
+                    few.rest.push(element);
+                }
+                Ok(few)
+            }
+        }
+
+        deserializer.deserialize_any(Elements(PhantomData))
+    }
+}

@@ -1,0 +1,76 @@
+//! Why the model stopped.
+
+/// What a finish reason means. The raw text is kept beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// The model ended its answer, or a stop sequence did.
+    Stop,
+    /// The token limit, or the context's end.
+    Length,
+    /// The model asks for a tool.
+    ToolCalls,
+    /// The provider's filter.
+    ContentFilter,
+    /// The server failed in mid-answer (W46).
+    Error,
+    /// A reason that we do not know: terminal all the same (W45).
+    Unknown,
+}
+
+impl Finish {
+    /// Reads a raw finish reason. Empty text and the text `null` are no reason (W44, W45).
+    pub fn parse(raw: &str) -> Option<Finish> {
+        let raw = raw.trim();
+        if raw.is_empty() || raw.eq_ignore_ascii_case("null") {
+            return None;
+        }
+        let known = NAMES.iter().find(|(name, _)| raw.eq_ignore_ascii_case(name));
+        Some(known.map_or(Finish::Unknown, |(_, finish)| *finish))
+    }
+}
+
+/// Names seen at OpenAI, TGI, Bedrock, Anthropic, Mistral and Gemini front ends, matched without case.
+const NAMES: [(&str, Finish); 19] = [
+    ("stop", Finish::Stop),
+    ("eos", Finish::Stop),
+    ("eos_token", Finish::Stop),
+    ("end_turn", Finish::Stop),
+    ("stop_sequence", Finish::Stop),
+    ("complete", Finish::Stop),
+    ("length", Finish::Length),
+    ("max_tokens", Finish::Length),
+    ("max_output_tokens", Finish::Length),
+    ("model_length", Finish::Length),
+    ("model_context_window_exceeded", Finish::Length),
+    ("tool_calls", Finish::ToolCalls),
+    ("tool_use", Finish::ToolCalls),
+    ("function_call", Finish::ToolCalls),
+    ("content_filter", Finish::ContentFilter),
+    ("content_filtered", Finish::ContentFilter),
+    ("refusal", Finish::ContentFilter),
+    ("safety", Finish::ContentFilter),
+    ("error", Finish::Error),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons() {
+        for (raw, expected) in [
+            ("", None),
+            ("null", None),
+            (" ", None),
+            ("stop", Some(Finish::Stop)),
+            ("eos_token", Some(Finish::Stop)),
+            ("MAX_TOKENS", Some(Finish::Length)),
+            ("tool_calls", Some(Finish::ToolCalls)),
+            ("content_filter", Some(Finish::ContentFilter)),
+            ("error", Some(Finish::Error)),
+            ("sunset", Some(Finish::Unknown)),
+        ] {
+            assert_eq!(Finish::parse(raw), expected, "{raw:?}");
+        }
+    }
+}
