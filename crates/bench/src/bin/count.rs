@@ -1,0 +1,3 @@
+//! Subjects of the instruction counts.
+
+fn main() {}

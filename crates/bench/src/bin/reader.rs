@@ -1,0 +1,3 @@
+//! The bare reader.
+
+fn main() {}
