@@ -7,15 +7,22 @@
 //! Invariant: every public function is total. What cannot be ordered (NaN, −∞) is refused when a [`Sorted`] is made;
 //! an `alpha` outside (0, 1) bounds nothing.
 
+pub mod batch;
 mod bounds;
+pub mod dip;
 pub mod gate;
+pub mod ks;
 mod moments;
 mod prob;
 pub mod proportion;
 pub mod quantile;
+pub mod ratio;
 pub mod serial;
 mod sorted;
 pub mod special;
+pub mod spread;
+pub mod steady;
+pub mod trend;
 
 pub use bounds::Bounds;
 pub use moments::Moments;
@@ -26,7 +33,8 @@ pub use sorted::{NotOrdered, Over, Point, Sorted};
 /// The house's error probability: intervals are 95 % unless a caller says otherwise.
 pub const ALPHA: f64 = 0.05;
 
-/// Whether an error probability can bound anything. NaN cannot.
+/// Whether an error probability can bound anything. NaN cannot, nor what is 0 but for its name: half of it must still be
+/// a number with a quantile.
 fn is_alpha(alpha: f64) -> bool {
-    alpha > 0.0 && alpha < 1.0
+    alpha > 1e-300 && alpha < 1.0
 }

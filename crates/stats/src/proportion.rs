@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn nothing_asked_bounds_nothing() {
-        for (k, n, alpha) in [(0, 0, ALPHA), (3, 2, ALPHA), (1, 2, 0.0), (1, 2, f64::NAN)] {
+        for (k, n, alpha) in [(0, 0, ALPHA), (3, 2, ALPHA), (1, 2, 0.0), (1, 2, 5e-324), (1, 2, f64::NAN)] {
             assert_eq!(wilson(k, n, alpha), Bounds::OPEN, "{k}/{n} at {alpha}");
         }
         assert_eq!((clopper_pearson_lower(0, 0, ALPHA), clopper_pearson_upper(0, 0, ALPHA)), (0.0, 1.0));
