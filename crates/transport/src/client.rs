@@ -131,15 +131,12 @@ impl<C: Connect> Inner<C> {
     async fn send_http2(&self, request: &Request, trace: &Trace) -> Result<Exchange, Error> {
         let lease = self.lease_http2();
         let was_open = lease.is_open();
-        match self.try_http2(lease, request, trace).await? {
-            Ok(exchange) => Ok(exchange),
-            Err(cause) if was_open && http2::never_begun(&cause) => {
-                trace.add_stale();
-                let again = self.try_http2(self.lease_http2(), request, trace).await?;
-                again.map_err(|cause| Error::head(self.target.peer(), cause))
-            }
-            Err(cause) => Err(Error::head(self.target.peer(), cause)),
+        let mut sent = self.try_http2(lease, request, trace).await;
+        if was_open && sent.as_ref().is_err_and(|failure| failure.never_begun) {
+            trace.add_stale();
+            sent = self.try_http2(self.lease_http2(), request, trace).await;
         }
+        sent.map_err(|failure| failure.error)
     }
 
     fn lease_http2(&self) -> http2::Lease {
@@ -150,40 +147,31 @@ impl<C: Connect> Inner<C> {
         }
     }
 
-    /// One request on the leased connection. The inner error is hyper's, for a decision on another try.
+    /// One request on the leased connection.
     async fn try_http2(
         &self,
         lease: http2::Lease,
         request: &Request,
         trace: &Trace,
-    ) -> Result<hyper::Result<Exchange>, Error> {
-        let opened = std::cell::Cell::new(false);
+    ) -> Result<Exchange, http2::Failure> {
+        trace.set_reused(true);
         let connection = lease.connection(async {
-            opened.set(true);
+            trace.set_reused(false);
             let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
             let made = http2::Connection::new(stream).await;
             made.map_err(|cause| Error::head(self.target.peer(), cause))
         });
-        let connection = match connection.await {
-            Ok(connection) => connection,
-            Err(error) => {
-                self.shared.retire(&lease);
-                return Err(error);
-            }
-        };
-        trace.set_reused(!opened.get());
+        let connection = connection.await.inspect_err(|_| self.shared.retire(&lease))?;
         let stamps = Rc::clone(connection.stamps());
-        let answer = match connection.round_trip(self.dress(request, &stamps, trace)?).await {
-            Ok(answer) => answer,
-            Err(cause) => {
-                if http2::never_begun(&cause) {
-                    self.shared.retire(&lease);
-                }
-                return Ok(Err(cause));
+        let dressed = self.dress(request, &stamps, trace)?;
+        let answered = connection.round_trip(dressed, self.target.peer()).await;
+        let answer = answered.inspect_err(|failure| {
+            if failure.never_begun {
+                self.shared.retire(&lease);
             }
-        };
+        })?;
         let (head, source) = Source::http2(lease, answer);
-        Exchange::new(head, source, &stamps, &self.target, trace).map(Ok)
+        Ok(Exchange::new(head, source, &stamps, &self.target, trace)?)
     }
 
     /// The request as it goes out on a connection.

@@ -142,7 +142,7 @@ pub(crate) fn lack(error: &io::Error) -> Option<&'static str> {
 }
 
 /// Whether the peer (or the network) ended the connection, as opposed to speaking badly.
-fn closed(error: &hyper::Error) -> bool {
+pub(crate) fn closed(error: &hyper::Error) -> bool {
     let ended = |io: &io::Error| {
         use io::ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, TimedOut, UnexpectedEof,
@@ -156,8 +156,7 @@ fn closed(error: &hyper::Error) -> bool {
         || error.is_canceled()
         || error.is_closed()
         || find::<io::Error>(error).is_some_and(ended)
-        || find::<h2::Error>(error)
-            .is_some_and(|h2| h2.is_go_away() || h2.is_reset() || h2.get_io().is_some_and(ended))
+        || find::<h2::Error>(error).is_some_and(|h2| h2.is_remote() || h2.get_io().is_some_and(ended))
 }
 
 /// The first error of type `E` in the chain.

@@ -13,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use tokio::sync::OnceCell;
 
 use crate::Error;
+use crate::error::{closed, find};
 use crate::payload::Payload;
 use crate::stamped::Stamps;
 use crate::stream::Stream;
@@ -31,8 +32,16 @@ impl<F: Future + 'static> Executor<F> for ThisThread {
 pub(crate) struct Connection {
     sender: SendRequest<Payload>,
     stamps: Rc<Stamps>,
+    driver: Rc<DriverState>,
+}
+
+/// What the driver's task lets its connection know.
+#[derive(Default)]
+struct DriverState {
     /// Most streams that the server takes at once, as far as it has told.
-    room: Rc<Cell<usize>>,
+    room: Cell<usize>,
+    /// Why the connection ended.
+    failure: RefCell<Option<hyper::Error>>,
 }
 
 impl Connection {
@@ -40,32 +49,57 @@ impl Connection {
     pub(crate) async fn new(stream: Stream) -> hyper::Result<Self> {
         let stamps = Rc::clone(stream.stamps());
         let (sender, mut driver) = Builder::new(ThisThread).handshake(TokioIo::new(stream)).await?;
-        let room = Rc::new(Cell::new(driver.current_max_send_streams()));
-        let told = Rc::clone(&room);
-        // How it ends shows in its streams.
+        let state = Rc::new(DriverState::default());
+        state.room.set(driver.current_max_send_streams());
+        let told = Rc::clone(&state);
         tokio::task::spawn_local(poll_fn(move |cx| {
-            let ended = Pin::new(&mut driver).poll(cx).map(drop);
-            told.set(driver.current_max_send_streams());
-            ended
+            let polled = Pin::new(&mut driver).poll(cx);
+            told.room.set(driver.current_max_send_streams());
+            polled.map(|ended| *told.failure.borrow_mut() = ended.err())
         }));
-        Ok(Self { sender, stamps, room })
+        Ok(Self { sender, stamps, driver: state })
     }
 
     pub(crate) fn stamps(&self) -> &Rc<Stamps> {
         &self.stamps
     }
 
-    pub(crate) async fn round_trip(&self, request: Request<Payload>) -> hyper::Result<Response<Incoming>> {
-        self.sender.clone().send_request(request).await
+    pub(crate) async fn round_trip(
+        &self,
+        request: Request<Payload>,
+        peer: &str,
+    ) -> Result<Response<Incoming>, Failure> {
+        let before = self.stamps.delivered();
+        self.sender.clone().send_request(request).await.map_err(|cause| {
+            let silent = || closed(&cause) && self.stamps.delivered() == before;
+            let never_begun = never_begun(&cause) || silent();
+            // A request that was on its way when the connection ended only hears that it was cancelled.
+            let ended = self.driver.failure.borrow_mut().take().filter(|_| cause.is_canceled());
+            Failure { error: Error::head(peer, ended.unwrap_or(cause)), never_begun }
+        })
     }
 }
 
-/// Whether a request that failed with `error` was never worked on: it may go out once more on another connection.
-pub(crate) fn never_begun(error: &hyper::Error) -> bool {
+/// A request that got no head in answer.
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    /// Whether the server never worked on it, as far as can be seen: it may go out once more on another connection,
+    /// where this one had been opened by an earlier request.
+    pub(crate) never_begun: bool,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, never_begun: false }
+    }
+}
+
+/// Whether the server never worked on a request that failed with `error`.
+fn never_begun(error: &hyper::Error) -> bool {
     if error.is_canceled() || error.is_closed() {
         return true;
     }
-    crate::error::find::<h2::Error>(error).is_some_and(|h2| {
+    find::<h2::Error>(error).is_some_and(|h2| {
         h2.reason() == Some(h2::Reason::REFUSED_STREAM)
             || (h2.is_go_away() && h2.reason() == Some(h2::Reason::NO_ERROR))
     })
@@ -80,7 +114,7 @@ struct Slot {
 
 impl Slot {
     fn has_room(&self, most: usize) -> bool {
-        let most = self.connection.get().map_or(most, |connection| most.min(connection.room.get()));
+        let most = self.connection.get().map_or(most, |connection| most.min(connection.driver.room.get()));
         self.streams.get() < most
     }
 

@@ -9,7 +9,7 @@ use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::target::{host_port, without_userinfo};
+use crate::target::{host_port, split_authority, without_userinfo};
 use crate::{Environment, Error, Kind, Origin};
 
 /// An HTTP proxy.
@@ -79,11 +79,9 @@ impl Proxy {
         }
         let authority = uri.authority().ok_or_else(|| bad("names no host"))?;
         let credentials = authority.as_str().rsplit_once('@').map(|(credentials, _)| credentials);
-        Ok(Self {
-            host: authority.host().trim_start_matches('[').trim_end_matches(']').to_owned(),
-            port: authority.port_u16().unwrap_or(80),
-            authorization: credentials.and_then(basic),
-        })
+        let (host, port) =
+            split_authority(authority).ok_or_else(|| bad("names no host, or no port after `:`"))?;
+        Ok(Self { host, port: port.unwrap_or(80), authorization: credentials.and_then(basic) })
     }
 }
 

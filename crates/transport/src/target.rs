@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Uri;
+use http::uri::Authority;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
@@ -33,12 +34,9 @@ impl Origin {
         if authority.as_str().contains('@') {
             return Err(bad("must not hold credentials: name a key with --api-key-env or a header"));
         }
-        // An address literal of IPv6 stands in brackets, which neither a resolver nor a certificate knows.
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
-        if host.is_empty() {
-            return Err(bad("names no host"));
-        }
-        Ok(Self { https, host, port: authority.port_u16().unwrap_or(if https { 443 } else { 80 }) })
+        let (host, port) =
+            split_authority(authority).ok_or_else(|| bad("names no host, or no port after `:`"))?;
+        Ok(Self { https, host, port: port.unwrap_or(if https { 443 } else { 80 }) })
     }
 
     /// Host name or address literal, without brackets.
@@ -75,6 +73,18 @@ impl fmt::Display for Origin {
     }
 }
 
+/// Host and port, without user and password. `None` where the host is empty or the port none. An address literal of
+/// IPv6 stands in brackets, which neither a resolver nor a certificate knows.
+pub(crate) fn split_authority(authority: &Authority) -> Option<(String, Option<u16>)> {
+    let named = authority.as_str().rsplit_once('@').map_or(authority.as_str(), |(_, named)| named);
+    let port = match named.strip_prefix(authority.host())? {
+        "" => None,
+        port => Some(port.strip_prefix(':')?.parse().ok()?),
+    };
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+    (!host.is_empty()).then_some((host, port))
+}
+
 /// `host:port`, with brackets round an address of IPv6.
 pub(crate) fn host_port(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
@@ -89,10 +99,16 @@ pub(crate) fn without_userinfo(url: &str) -> String {
 }
 
 /// A target prepared once: certificates read, proxy chosen. Cheap to clone, shared between threads.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Target(Arc<Prepared>);
 
-#[derive(Debug)]
+/// The origin; what was prepared for it would fill a page.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({})", self.0.origin)
+    }
+}
+
 struct Prepared {
     origin: Origin,
     peer: String,

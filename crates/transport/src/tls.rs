@@ -79,7 +79,8 @@ fn add_pem(roots: &mut RootCertStore, file: &Path, name: &str) -> Result<(), Err
 
 /// A handshake with `peer` that failed, with the remedy.
 pub(crate) fn handshake_error(peer: &str, cause: std::io::Error) -> Error {
-    use rustls::Error::{InvalidCertificate, InvalidMessage, NoApplicationProtocol};
+    use rustls::AlertDescription;
+    use rustls::Error::{AlertReceived, InvalidCertificate, InvalidMessage, NoApplicationProtocol};
 
     let tls = cause.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let remedy = match tls {
@@ -92,7 +93,9 @@ pub(crate) fn handshake_error(peer: &str, cause: std::io::Error) -> Error {
         Some(InvalidMessage(_)) => {
             "; does the server speak plain HTTP there? Then the URL begins with http://"
         }
-        Some(NoApplicationProtocol) => "; the server does not offer this HTTP version: leave --http2 out",
+        Some(NoApplicationProtocol | AlertReceived(AlertDescription::NoApplicationProtocol)) => {
+            "; the server does not offer this HTTP version: leave --http2 out"
+        }
         _ => "",
     };
     Error::new(Kind::Tls, format!("TLS with {peer} failed: {cause}{remedy}")).caused_by(cause)

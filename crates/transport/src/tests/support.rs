@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -156,4 +157,41 @@ pub(super) async fn ask<C: Connect>(client: &Client<C>) -> (Trace, Result<String
 /// Milliseconds.
 pub(super) const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
+}
+
+/// An authority made for one test, and a server's side of TLS with a certificate of it.
+pub(super) struct Authority {
+    /// Its certificate, PEM.
+    pub(super) pem: String,
+    /// A server whose certificate is for the names given.
+    pub(super) server: Arc<rustls::ServerConfig>,
+}
+
+impl Authority {
+    /// Signs a certificate for `names`; the server offers `alpn`.
+    pub(super) fn signing(names: &[&str], alpn: &[&[u8]]) -> Self {
+        let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let authority =
+            rcgen::CertifiedIssuer::self_signed(params, rcgen::KeyPair::generate().unwrap()).unwrap();
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let key = rcgen::KeyPair::generate().unwrap();
+        let leaf = rcgen::CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut server = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![leaf.der().clone()], key.into())
+            .unwrap();
+        server.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+        Self { pem: authority.pem(), server: Arc::new(server) }
+    }
+
+    /// Its certificate in a file.
+    pub(super) fn file(&self) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), &self.pem).unwrap();
+        file
+    }
 }
