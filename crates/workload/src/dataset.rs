@@ -130,9 +130,10 @@ mod tests {
     #[test]
     fn any_bytes_are_read_or_refused() {
         bolero::check!().with_iterations(2_000).with_type::<Vec<u8>>().for_each(|bytes| {
-            let _ = take(&bytes[..], 8, 1_000);
-            let _ = take(&[b"[{\"prompt\":\"", &bytes[..]].concat()[..], 8, 1_000);
-            let _ = take(&[b"{\"messages\":[{\"role\":\"", &bytes[..]].concat()[..], 8, 1_000);
+            for opening in ["", "[{\"prompt\":\"", "{\"messages\":[{\"role\":\"user\",\"content\":"] {
+                let Ok(taken) = take(&[opening.as_bytes(), bytes].concat()[..], 8, 1_000) else { continue };
+                taken.entries.iter().for_each(|entry| drop(entry.body.prompt("[nonce]\n\n")));
+            }
         });
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::Fault;
@@ -39,6 +40,8 @@ impl Messages {
     /// content.
     pub(crate) fn read(json: &RawValue) -> Result<Self, Fault> {
         let messages: Vec<Message<'_>> = serde_json::from_str(json.get()).map_err(|e| not_messages(&e))?;
+        // Raw values are only skimmed: half of a surrogate pair, or nesting that nobody reads, shows here.
+        let _: Vec<Value> = serde_json::from_str(json.get()).map_err(|e| not_messages(&e))?;
         for (index, message) in messages.iter().enumerate() {
             let why = match (&message.role, message.content.map(RawValue::get), message.tool_calls) {
                 (None, ..) => "has no role",
@@ -71,7 +74,7 @@ impl Messages {
         if prefix.is_empty() {
             return self.json.clone();
         }
-        let quoted = serde_json::Value::from(prefix).to_string();
+        let quoted = Value::from(prefix).to_string();
         let (at, spliced) = match self.front {
             Front::Text(at) => (at, Cow::Borrowed(&quoted[1..quoted.len() - 1])),
             Front::Parts(at) => (at, Cow::Owned(format!(r#"{{"type":"text","text":{quoted}}},"#))),
@@ -94,7 +97,7 @@ fn not_messages(error: &serde_json::Error) -> Fault {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -118,6 +121,15 @@ mod tests {
             r#"[{"role":"user","content":[{"type":"text","text":"a \"b\"\n"}, {"type":"image_url"}]}]"#,
         );
         check(r#"[{"role":"s","content":""}]"#, r#"[{"role":"s","content":"a \"b\"\n"}]"#);
+    }
+
+    #[test]
+    fn json_that_no_server_reads_is_refused() {
+        let deep = format!(r#"[{{"role":"user","content":"x","n":{}{}}}]"#, "[".repeat(200), "]".repeat(200));
+        for json in [r#"[{"role":"user","content":"\ud800"}]"#, &deep] {
+            let raw: Box<RawValue> = serde_json::from_str(json).expect("JSON, as far as a skim tells");
+            assert!(matches!(Messages::read(&raw), Err(Fault::NotMessages(_))), "{json}");
+        }
     }
 
     #[test]
