@@ -32,28 +32,32 @@ pub fn fieller(clusters: &[(f64, f64)], alpha: f64) -> Option<Ratio> {
     let value = (mean_x > 0.0).then_some(mean_y / mean_x).filter(|value| value.is_finite())?;
     let mut bounds = Bounds::OPEN;
     if clusters.len() > 1 && is_alpha(alpha) {
-        let t = t_quantile(1.0 - alpha / 2.0, m - 1.0);
-        // t² times a (co)variance of the means.
-        let scale = t * t / (m * (m - 1.0));
-        let sum = |of: fn(f64, f64) -> f64| {
-            scale * clusters.iter().map(|&(y, x)| of(y - mean_y, x - mean_x)).sum::<f64>()
-        };
-        bounds = solve(
-            mean_x * mean_x - sum(|_, x| x * x),
-            mean_x * mean_y - sum(|y, x| x * y),
-            mean_y * mean_y - sum(|y, _| y * y),
-        );
+        // In units of the means, so that no square overflows.
+        let unit_y = if mean_y > 0.0 { mean_y } else { 1.0 };
+        let scaled: Vec<(f64, f64)> = clusters.iter().map(|&(y, x)| (y / unit_y, x / mean_x)).collect();
+        let scaled_bounds = solve(&scaled, mean_y / unit_y, t_quantile(1.0 - alpha / 2.0, m - 1.0));
+        let unscale = |end: f64| end * (unit_y / mean_x);
+        bounds = Bounds::of_numbers(scaled_bounds.lo.map(unscale), scaled_bounds.hi.map(unscale));
     }
     Some(Ratio { value, bounds, clusters: clusters.len() })
 }
 
-/// The R ≥ 0 with a R² − 2 b R + c ≤ 0 that hold the ratio itself. The lower root is c/(b + √(b² − ac)): stable, and
-/// right on both sides of a = 0.
-fn solve(a: f64, b: f64, c: f64) -> Bounds {
+/// Fieller's inequality a R² − 2 b R + c ≤ 0 over R ≥ 0, for clusters whose mean denominator is 1, so that `ratio` is
+/// the mean numerator. The lower root is c/(b + √(b² − ac)): stable, and right on both sides of a = 0. The ratio solves
+/// the inequality, whatever the rounding.
+fn solve(clusters: &[(f64, f64)], ratio: f64, t: f64) -> Bounds {
+    let m = clusters.len() as f64;
+    // t² times a (co)variance of the means.
+    let spread = |of: fn(f64, f64) -> f64| {
+        t * t / (m * (m - 1.0)) * clusters.iter().map(|&(y, x)| of(y - ratio, x - 1.0)).sum::<f64>()
+    };
+    let a = 1.0 - spread(|_, x| x * x);
+    let b = ratio - spread(|y, x| x * y);
+    let c = ratio * ratio - spread(|y, _| y * y);
     let root = (b * b - a * c).max(0.0).sqrt();
     let lo = if c > 0.0 { c / (b + root) } else { 0.0 };
     let hi = (a > 0.0).then_some((b + root) / a);
-    Bounds::of_numbers(Some(lo), hi)
+    Bounds { lo: Some(lo.clamp(0.0, ratio)), hi: hi.map(|hi| hi.clamp(ratio, f64::INFINITY)) }
 }
 
 /// The lower bound of the cost per useful answer when none of `n` was useful: C̄/(1 − α^(1/n)), with C̄ the mean cost
@@ -106,6 +110,13 @@ mod tests {
         check(&[(1.0, 0.0), (1.0, 0.0), (1.0, 1.0), (1.0, 0.0)], 4.0, Some(0.956_378_087_854_176_7), None);
         check(&[(3.0, 2.0)], 1.5, None, None);
         check(&[(0.0, 1.0), (0.0, 1.0)], 0.0, Some(0.0), Some(0.0));
+    }
+
+    #[test]
+    fn extreme_amounts_do_not_overflow() {
+        let huge =
+            fieller(&[(0.0, 3_916.0), (5.3e259, 5_515.0), (0.0, 5_409.0), (2e-308, 0.0)], 0.08).unwrap();
+        assert!(huge.bounds.contains(huge.value), "{huge:?}");
     }
 
     #[test]
