@@ -46,10 +46,10 @@ pub fn fieller(clusters: &[(f64, f64)], alpha: f64) -> Option<Ratio> {
 /// the mean numerator. The lower root is c/(b + √(b² − ac)): stable, and right on both sides of a = 0. The ratio solves
 /// the inequality, whatever the rounding.
 fn solve(clusters: &[(f64, f64)], ratio: f64, t: f64) -> Bounds {
-    let m = clusters.len() as f64;
+    let count = clusters.len() as f64;
     // t² times a (co)variance of the means.
     let spread = |of: fn(f64, f64) -> f64| {
-        t * t / (m * (m - 1.0)) * clusters.iter().map(|&(y, x)| of(y - ratio, x - 1.0)).sum::<f64>()
+        t * t / (count * (count - 1.0)) * clusters.iter().map(|&(y, x)| of(y - ratio, x - 1.0)).sum::<f64>()
     };
     let a = 1.0 - spread(|_, x| x * x);
     let b = ratio - spread(|y, x| x * y);
