@@ -26,7 +26,12 @@ impl Pacer {
             return Ok(Self { clock: clock.clone(), timer: None });
         }
         let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-        Ok(Self { clock: clock.clone(), timer: Some(AsyncFd::with_interest(fd, Interest::READABLE)?) })
+        #[expect(
+            deprecated,
+            reason = "its successor is unsafe for types whose as_raw_fd may lie; an OwnedFd's cannot"
+        )]
+        let timer = AsyncFd::with_interest(fd, Interest::READABLE)?;
+        Ok(Self { clock: clock.clone(), timer: Some(timer) })
     }
 
     /// A pacer on `clock`.

@@ -1,1 +1,33 @@
-//! The runner: schedules, shards, stop rules, warm-up, drain; emits samples.
+//! The runner: it asks as a plan says, and emits one sample per attempt.
+//!
+//! ```text
+//! schedule ─► shard (a thread: runtime, connections) ─► attempt ─┐ bounded channel
+//!    phase: what the shards share                                ├─► worker: classify, appraise ─► Sink
+//! schedule ─► shard ─► attempt ──────────────────────────────────┘
+//! ```
+//!
+//! Arrival and stop rule are values: a [`schedule`](Schedule) of planned starts, each of which is one request or, in a
+//! closed load, a slot that asks again until its phase is over. A further load is a further schedule, never another
+//! runner. The shards only send, read and stamp; counting tokens, judging and pricing happen on the calling thread.
+
+mod appraise;
+mod ask;
+mod attempt;
+mod classify;
+mod control;
+mod error;
+mod headers;
+mod health;
+mod heart;
+mod phase;
+mod redact;
+mod retry;
+mod runner;
+mod schedule;
+mod shard;
+mod verdict;
+
+pub use control::{Control, Live};
+pub use error::Error;
+pub use runner::{Runner, Sink, SinkError};
+pub use schedule::{Schedule, Start};

@@ -1,0 +1,201 @@
+//! From a finished attempt to its sample: counted, judged, priced. Runs on the worker, off the shards.
+
+use inferometer_clock::{Mono, Wall};
+use inferometer_metrics::{self as metrics, Stamped};
+use inferometer_plan::{Cell, Secrets};
+use inferometer_record::{Events, Sample, Status, TokensSource};
+use inferometer_tokens::Tokenizer;
+use inferometer_wire::request::Prompt;
+use inferometer_wire::{Answer, Transcript, Usage, UsageSource};
+
+use crate::attempt::Received;
+use crate::classify::classify;
+use crate::heart::Hiccup;
+use crate::shard::Finished;
+use crate::{headers, redact, verdict};
+
+/// What every sample of a cell says.
+pub(crate) struct Appraiser<'a> {
+    pub(crate) cell: Cell<'a>,
+    pub(crate) secrets: &'a Secrets,
+    pub(crate) run_id: &'a str,
+    pub(crate) segment: u32,
+    pub(crate) origin: Mono,
+    pub(crate) tokenizer: Tokenizer,
+}
+
+impl Appraiser<'_> {
+    /// The sample of `finished`, and the stamps of its output events.
+    pub(crate) fn appraise(&self, finished: Finished) -> (Sample, Option<Events>) {
+        let mut sample = self.identity(&finished);
+        self.stamps(&mut sample, &finished);
+        ending(&mut sample, &finished);
+        if let Some(received) = &finished.seen.received {
+            self.head(&mut sample, received);
+        }
+        if let Some(answer) = &finished.seen.answer {
+            self.count(&mut sample, answer);
+        }
+        self.count_prompt(&mut sample, &finished.prepared.item.prompt);
+        verdict::judge(&mut sample, &finished, self.cell.target.stream);
+        if let Some(answer) = &finished.seen.answer {
+            self.price(&mut sample, answer.usage.as_ref());
+        }
+        let events = self.relative(finished.seen.events);
+        let lateness = |from, to| lateness(&finished.hiccups, self.origin, from, to);
+        metrics::fill(&mut sample, &events, &lateness);
+        redact::redact(&mut sample, self.secrets);
+        let recorded = metrics::events_of(&sample, &events);
+        (sample, recorded)
+    }
+
+    fn identity(&self, finished: &Finished) -> Sample {
+        Sample {
+            run_id: self.run_id.to_string(),
+            segment: self.segment,
+            target: self.cell.target.name.clone(),
+            workload: self.cell.workload.name.clone(),
+            load: self.cell.load.name.clone(),
+            phase: finished.phase,
+            request: finished.request,
+            seq: finished.seq,
+            prompt_id: finished.prepared.item.id.clone(),
+            attempt: finished.attempt,
+            attempts: finished.attempt,
+            is_final: finished.is_final,
+            ..Sample::default()
+        }
+    }
+
+    fn stamps(&self, sample: &mut Sample, finished: &Finished) {
+        let at = |stamp: Option<Mono>| stamp.map(|stamp| (stamp - self.origin).as_nanos() as u64);
+        let stamps = &finished.stamps;
+        sample.sched_ns = at(Some(finished.sched));
+        sample.start_ns = at(Some(finished.seen.start));
+        sample.dns_ns = at(stamps.dns);
+        sample.connect_ns = at(stamps.connect);
+        sample.tls_ns = at(stamps.tls);
+        sample.sent_ns = at(stamps.sent);
+        sample.headers_ns = at(stamps.headers);
+        sample.byte_ns = at(stamps.byte);
+        sample.end_ns = at(Some(finished.seen.end));
+        sample.conn_reused = stamps.version.map(|_| stamps.reused);
+        sample.stale_reconnects = stamps.stale_reconnects;
+        sample.http_version = stamps.version.map(|version| match version {
+            http::Version::HTTP_2 => "2".to_string(),
+            http::Version::HTTP_10 => "1.0".to_string(),
+            _ => "1.1".to_string(),
+        });
+    }
+
+    fn head(&self, sample: &mut Sample, received: &Received) {
+        sample.http_status = Some(received.status);
+        sample.retry_after_ms = received.retry_after().map(|wait| wait.as_millis() as u64);
+        sample.server_request_id = headers::request_id(&received.headers);
+        sample.ratelimit = headers::rate_limits(&received.headers);
+        for (flag, set) in [("compressed", received.compressed), ("stamp_bound", received.stamp_bound)] {
+            if set {
+                sample.flags.push(flag.to_string());
+            }
+        }
+    }
+
+    fn count(&self, sample: &mut Sample, answer: &Answer) {
+        sample.flags.extend(answer.flags.names().map(str::to_string));
+        sample.finish_reason.clone_from(&answer.finish_reason);
+        sample.model_echo.clone_from(&answer.model);
+        sample.server_request_id = sample.server_request_id.take().or_else(|| answer.id.clone());
+        sample.server_timing.clone_from(&answer.server_timing);
+        sample.keepalives = answer.keepalives;
+        let counted: u64 = answer.transcripts().map(|transcript| self.count_transcript(transcript)).sum();
+        sample.counted_output_tokens = (sample.status == Status::Ok || counted > 0).then_some(counted);
+        match &answer.usage {
+            Some(usage) => self.usage(sample, usage),
+            None if sample.status == Status::Ok => sample.tokens_source = TokensSource::Estimated,
+            None if counted > 0 => sample.tokens_source = TokensSource::Events,
+            None => {}
+        }
+    }
+
+    fn usage(&self, sample: &mut Sample, usage: &Usage) {
+        sample.input_tokens = usage.input;
+        sample.output_tokens = usage.output;
+        sample.reasoning_tokens = usage.reasoning;
+        sample.cache_read_tokens = usage.cache_read;
+        sample.cache_write_tokens = usage.cache_write;
+        sample.usage_identity = Some(usage.identity.name().to_string());
+        sample.usage = Some(usage.verbatim.clone());
+        sample.cost_reported_usd.clone_from(&usage.cost);
+        sample.tokens_source = match (usage.output, usage.source) {
+            (None, _) => TokensSource::Estimated,
+            (Some(_), UsageSource::Server) => TokensSource::Server,
+            (Some(_), UsageSource::ServerExt) => TokensSource::ServerExt,
+        };
+    }
+
+    fn count_transcript(&self, transcript: &Transcript) -> u64 {
+        let tools = transcript.tools.iter().flat_map(|tool| [&tool.name, &tool.arguments]);
+        let texts = [&transcript.content, &transcript.reasoning, &transcript.refusal];
+        texts.into_iter().chain(tools).map(|text| self.tokenizer.count(text)).sum()
+    }
+
+    fn count_prompt(&self, sample: &mut Sample, prompt: &Prompt) {
+        sample.counted_input_tokens = Some(self.tokenizer.count(&prompt.text()));
+    }
+
+    fn price(&self, sample: &mut Sample, usage: Option<&Usage>) {
+        let Some(price) = &self.cell.target.price else { return };
+        let Some(cost) = usage.and_then(|usage| price.cost(&usage.normal())) else { return };
+        sample.cost_usd = Some(cost.total.normalize().to_string());
+        sample.cost_source = Some(price.source.clone());
+        sample.flags.extend(cost.flags.iter().map(ToString::to_string));
+    }
+
+    /// Output events with their stamps counted from the run's origin.
+    fn relative(&self, mut events: Vec<Stamped>) -> Vec<Stamped> {
+        for event in &mut events {
+            event.at_ns = event.at_ns.saturating_sub(self.origin.as_nanos());
+        }
+        events
+    }
+}
+
+fn ending(sample: &mut Sample, finished: &Finished) {
+    let class = classify(&finished.seen);
+    sample.status = class.status;
+    sample.error_code = class.code;
+    sample.error_message = class.message;
+}
+
+/// How long we were late ourselves between two instants of the run.
+fn lateness(hiccups: &[Hiccup], origin: Mono, from_ns: u64, to_ns: u64) -> u64 {
+    let (from, to) = (origin.as_nanos() + from_ns, origin.as_nanos() + to_ns);
+    let overlap =
+        |hiccup: &Hiccup| (hiccup.due_ns + hiccup.late_ns).min(to).saturating_sub(hiccup.due_ns.max(from));
+    hiccups.iter().map(overlap).sum()
+}
+
+impl Received {
+    /// How long the server asked us to wait.
+    pub(crate) fn retry_after(&self) -> Option<std::time::Duration> {
+        let now_s = Wall::now().unix_nanos() / 1_000_000_000;
+        let named =
+            self.headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        inferometer_wire::retry_after(named, now_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_lateness_is_what_overlaps() {
+        let hiccups = [Hiccup { due_ns: 1_100, late_ns: 50 }, Hiccup { due_ns: 1_300, late_ns: 100 }];
+        let check =
+            |from, to, right| assert_eq!(lateness(&hiccups, Mono::from_nanos(1_000), from, to), right);
+        check(0, 1_000, 150);
+        check(120, 350, 80);
+        check(150, 300, 0);
+    }
+}

@@ -1,0 +1,75 @@
+//! What crosses threads while a cell runs: the order to stop, and live counts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use tokio::sync::watch;
+
+/// Stops a run from outside: a signal, a budget, a full disk. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Control(Arc<watch::Sender<bool>>);
+
+impl Default for Control {
+    fn default() -> Self {
+        Self(Arc::new(watch::Sender::new(false)))
+    }
+}
+
+impl Control {
+    /// No further request starts, and those in flight are cut: they end as `cancelled`.
+    pub fn cut(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Whether the run was cut.
+    pub fn is_cut(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Sees the cut from a shard.
+    pub(crate) fn watch(&self) -> watch::Receiver<bool> {
+        self.0.subscribe()
+    }
+}
+
+/// Counts of the cell that runs, for a progress line. Nothing is measured by them.
+#[derive(Debug, Default)]
+pub struct Live {
+    started: AtomicU64,
+    ended: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Live {
+    /// Attempts started.
+    pub fn started(&self) -> u64 {
+        self.started.load(Relaxed)
+    }
+
+    /// Attempts ended.
+    pub fn ended(&self) -> u64 {
+        self.ended.load(Relaxed)
+    }
+
+    /// Attempts that failed.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Relaxed)
+    }
+
+    /// Attempts in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.started().saturating_sub(self.ended())
+    }
+
+    pub(crate) fn start(&self) {
+        self.started.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn end(&self) {
+        self.ended.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn fail(&self) {
+        self.failed.fetch_add(1, Relaxed);
+    }
+}

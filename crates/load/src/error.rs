@@ -1,0 +1,20 @@
+//! Why a cell could not be run.
+
+use std::io;
+
+/// A cell that could not be run, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The address cannot be asked.
+    #[error("{0} is not an address that can be asked")]
+    Address(String),
+    /// The transport cannot be set up for this target: its certificate file, its proxy.
+    #[error(transparent)]
+    Transport(#[from] inferometer_transport::Error),
+    /// The machine gave no thread, runtime or timer.
+    #[error("the runner could not start: {0}")]
+    Start(#[from] io::Error),
+    /// Whoever took the samples failed.
+    #[error(transparent)]
+    Sink(crate::SinkError),
+}

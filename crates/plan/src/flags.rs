@@ -1,0 +1,195 @@
+//! What was typed: one table of flags, from which parser and help are made.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use inferometer_metrics::{Gate, Objectives};
+use inferometer_price::Price;
+use inferometer_wire::Dialect;
+
+use crate::value::{Counts, Rates, Span};
+
+/// The flags that describe what is measured. Names are those that people of this field already type.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunFlags {
+    /// Base URL of the endpoint: http://h, http://h/v1 or the full address all work
+    #[arg(short, long, value_name = "URL", help_heading = "Target")]
+    pub url: Option<String>,
+    /// Model to ask for
+    #[arg(short, long, help_heading = "Target")]
+    pub model: Option<String>,
+    /// How the endpoint speaks: chat or completions
+    #[arg(long, default_value = "chat", alias = "endpoint-type", help_heading = "Target")]
+    pub dialect: Dialect,
+    /// Environment variable that holds the API key
+    #[arg(long, value_name = "VAR", help_heading = "Target")]
+    pub api_key_env: Option<String>,
+    /// The API key itself; other users of the machine can read it in the process list, so prefer --api-key-env
+    #[arg(
+        long,
+        value_name = "KEY",
+        hide_env_values = true,
+        conflicts_with = "api_key_env",
+        help_heading = "Target"
+    )]
+    pub api_key: Option<String>,
+    /// Further header, as 'Name: value'; may be repeated
+    #[arg(short = 'H', long = "header", value_name = "HEADER", help_heading = "Target")]
+    pub headers: Vec<String>,
+    /// JSON object merged into every request body
+    #[arg(long, value_name = "JSON", alias = "extra-inputs", help_heading = "Target")]
+    pub extra: Option<String>,
+    /// US dollars per million tokens: input=3,output=15[,cache_read=,cache_write=,reasoning=,request=]
+    #[arg(long, value_name = "PRICE", help_heading = "Target")]
+    pub price: Option<Price>,
+    /// Ask for whole answers instead of streams
+    #[arg(long, help_heading = "Target")]
+    pub no_stream: bool,
+    /// Do not ask for usage in the stream, for servers that refuse stream_options
+    #[arg(long, help_heading = "Target")]
+    pub no_stream_options: bool,
+    /// Send the token limit as max_completion_tokens
+    #[arg(long, help_heading = "Target")]
+    pub max_completion_tokens: bool,
+
+    /// Requests in flight; a list (1,4,16) measures the curve
+    #[arg(short, long, value_name = "N[,N…]", help_heading = "Load")]
+    pub concurrency: Option<Counts>,
+    /// Requests a second, whatever the server does; a list measures the curve
+    #[arg(long, value_name = "RATE[,…]", help_heading = "Load")]
+    pub request_rate: Option<Rates>,
+    /// Spacing of an open load
+    #[arg(long, value_enum, alias = "arrival-pattern", help_heading = "Load")]
+    pub arrival: Option<ArrivalFlag>,
+    /// Shape of gamma arrivals: 1 is Poisson, below 1 burstier
+    #[arg(long, value_name = "SHAPE", alias = "arrival-smoothness", help_heading = "Load")]
+    pub burstiness: Option<f64>,
+    /// Requests per cell, warm-ups not counted [default: 100, or 4 per slot where that is more]
+    #[arg(short = 'n', long, value_name = "N", aliases = ["request-count", "num-prompts"], help_heading = "Load")]
+    pub requests: Option<u64>,
+    /// Time per cell
+    #[arg(long, value_name = "TIME", alias = "benchmark-duration", help_heading = "Load")]
+    pub duration: Option<Span>,
+    /// Time for requests in flight to end once no more start
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        alias = "benchmark-grace-period",
+        help_heading = "Load"
+    )]
+    pub grace: Option<Span>,
+    /// Requests sent first and dropped from the figures
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        alias = "warmup-request-count",
+        help_heading = "Load"
+    )]
+    pub warmup: u64,
+    /// Time over which the slots' first starts are spread [default: 5 ms a slot, at most 1 s]
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub ramp: Option<Span>,
+
+    /// Prompt tokens, generated; needs no dataset
+    #[arg(long, value_name = "TOKENS", help_heading = "Workload")]
+    pub isl: Option<u32>,
+    /// Standard deviation of --isl
+    #[arg(long, value_name = "TOKENS", requires = "isl", help_heading = "Workload")]
+    pub isl_stddev: Option<f64>,
+    /// Token limit of an answer
+    #[arg(long, value_name = "TOKENS", alias = "max-tokens", help_heading = "Workload")]
+    pub osl: Option<u32>,
+    /// Standard deviation of --osl
+    #[arg(long, value_name = "TOKENS", requires = "osl", help_heading = "Workload")]
+    pub osl_stddev: Option<f64>,
+    /// Prompts from a file: JSONL with prompt or messages, or ShareGPT JSON
+    #[arg(
+        long,
+        value_name = "FILE",
+        alias = "input-file",
+        conflicts_with = "isl",
+        help_heading = "Workload"
+    )]
+    pub dataset: Option<PathBuf>,
+    /// Sampling temperature
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Workload")]
+    pub temperature: f64,
+    /// Prefix caches: bust them with a nonce in each prompt, or send prompts as they are
+    #[arg(long, value_enum, default_value_t, help_heading = "Workload")]
+    pub cache: CacheFlag,
+    /// Seed of prompts and schedule [default: a new one, stated in the report]
+    #[arg(long, alias = "random-seed", help_heading = "Workload")]
+    pub seed: Option<u64>,
+
+    /// Time for a whole request
+    #[arg(long, value_name = "TIME", default_value = "300s", help_heading = "Limits")]
+    pub timeout: Option<Span>,
+    /// Time to connect
+    #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Limits")]
+    pub connect_timeout: Option<Span>,
+    /// Time to the first token
+    #[arg(long, value_name = "TIME", help_heading = "Limits")]
+    pub first_token_timeout: Option<Span>,
+    /// Time without a byte
+    #[arg(long, value_name = "TIME", help_heading = "Limits")]
+    pub idle_timeout: Option<Span>,
+    /// Further attempts at a failed request; each is recorded
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Limits")]
+    pub retries: u32,
+    /// Objectives a request must meet, in ms: 'ttft:300 tpot:20 e2el:5000'
+    #[arg(long, value_name = "OBJECTIVES", help_heading = "Limits")]
+    pub goodput: Option<Objectives>,
+    /// Gate: exit 4 where it is not met, e.g. 'ttft_p95>500ms'; may be repeated
+    #[arg(long, value_name = "GATE", help_heading = "Limits")]
+    pub fail_if: Vec<Gate>,
+
+    /// Keep connections between requests, or open one for each
+    #[arg(long, value_enum, default_value_t, help_heading = "Connection")]
+    pub connection: ConnectionFlag,
+    /// Speak HTTP/2; its stamps are a bound, not exact
+    #[arg(long, help_heading = "Connection")]
+    pub http2: bool,
+    /// Trust the CA in this PEM file as well
+    #[arg(long, value_name = "FILE", help_heading = "Connection")]
+    pub cacert: Option<PathBuf>,
+    /// Do not check certificates; the report says so
+    #[arg(long, help_heading = "Connection")]
+    pub insecure: bool,
+
+    /// Name of the run
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub name: Option<String>,
+}
+
+/// `--arrival`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ArrivalFlag {
+    /// Evenly spaced
+    Constant,
+    /// Exponential gaps
+    Poisson,
+    /// Gamma gaps, see --burstiness
+    Gamma,
+}
+
+/// `--cache`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CacheFlag {
+    /// A nonce in each prompt: no answer comes from a prefix cache
+    #[default]
+    Bust,
+    /// Prompts as they are: caches may serve them
+    AsIs,
+}
+
+/// `--connection`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ConnectionFlag {
+    /// Kept for the next request
+    #[default]
+    Reuse,
+    /// One for each request
+    Fresh,
+}

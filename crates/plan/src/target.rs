@@ -1,0 +1,78 @@
+//! Where to ask.
+
+use std::path::PathBuf;
+
+use http::{HeaderName, HeaderValue};
+use inferometer_price::Price;
+use inferometer_wire::Dialect;
+use inferometer_wire::request::TokenField;
+use serde::Serialize;
+
+/// What happens to a connection when its request has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Connection {
+    /// Kept for the next request.
+    Reuse,
+    /// Closed: each request pays for its own.
+    Fresh,
+}
+
+/// One place to ask. Serialises without keys: of headers only the names, of the address no credentials.
+#[derive(Clone, Debug, Serialize)]
+pub struct Target {
+    /// Stands in every sample: `model@host`.
+    pub name: String,
+    /// Final address of the endpoint, as it is asked.
+    #[serde(skip)]
+    pub url: String,
+    /// The same without credentials and query values, for people.
+    #[serde(rename = "url")]
+    pub shown_url: String,
+    /// The model's name there.
+    pub model: String,
+    /// How the provider speaks.
+    #[serde(serialize_with = "as_text")]
+    pub dialect: Dialect,
+    /// Where the key came from: the variable's name.
+    pub key_source: Option<String>,
+    /// Headers of every request, the key's among them, marked as sensitive.
+    #[serde(serialize_with = "names_only")]
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// What it costs.
+    #[serde(serialize_with = "as_optional_text")]
+    pub price: Option<Price>,
+    /// Parameters merged into every request body, last.
+    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// Which field carries the token limit.
+    #[serde(skip)]
+    pub token_field: TokenField,
+    /// Whether usage is asked for in a stream (`stream_options`).
+    pub include_usage: bool,
+    /// Whether answers are streamed.
+    pub stream: bool,
+    /// What happens to connections.
+    pub connection: Connection,
+    /// HTTP/2 instead of HTTP/1.1.
+    pub http2: bool,
+    /// A further CA, PEM.
+    pub cacert: Option<PathBuf>,
+    /// Whether certificates go unchecked.
+    pub insecure: bool,
+}
+
+fn as_text<S: serde::Serializer>(value: &impl ToString, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&value.to_string())
+}
+
+#[expect(clippy::ref_option, reason = "serde's signature")]
+fn as_optional_text<S: serde::Serializer>(value: &Option<Price>, to: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => to.serialize_some(&value.to_string()),
+        None => to.serialize_none(),
+    }
+}
+
+fn names_only<S: serde::Serializer>(headers: &[(HeaderName, HeaderValue)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(headers.iter().map(|(name, _)| name.as_str()))
+}
