@@ -1,5 +1,6 @@
 //! What the runner knew of a cell that its samples do not say.
 
+use inferometer_record::Sample;
 use serde::{Deserialize, Serialize};
 
 use crate::{ClientHealth, Gate, Objectives};
@@ -27,7 +28,7 @@ impl Window {
 }
 
 /// How requests arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// Each of so many slots sends its next request when the last one has ended.
@@ -40,12 +41,9 @@ pub enum Arrival {
         /// Requests per second that were asked for.
         asked_rate: Option<f64>,
     },
-}
-
-impl Default for Arrival {
-    fn default() -> Self {
-        Arrival::Closed { slots: 1 }
-    }
+    /// Not recorded: the run was killed before it could say.
+    #[default]
+    Unknown,
 }
 
 /// What the runner knew of a cell. It stands in `run.json` (`cells[]`), so that the summary can be made again.
@@ -60,7 +58,7 @@ pub struct CellContext {
     pub load: String,
     /// How requests arrived.
     pub arrival: Arrival,
-    /// The measured window. Without it: from the first start to the last end of the measured samples.
+    /// The measured window; of a load that stops at a count, it ends one nanosecond after the last end. Without it: from the first start to the last end of the measured samples.
     pub window: Option<Window>,
     /// Whether the load stopped at a count of requests: ramp and drain are then part of the window.
     pub limited_by_count: bool,
@@ -82,4 +80,11 @@ pub struct CellContext {
     pub cache_busted: bool,
     /// The client's health while the cell ran.
     pub health: ClientHealth,
+}
+
+impl CellContext {
+    /// Whether `sample` belongs to this cell.
+    pub fn owns(&self, sample: &Sample) -> bool {
+        self.target == sample.target && self.workload == sample.workload && self.load == sample.load
+    }
 }

@@ -3,12 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-use inferometer_stats::{ALPHA, Prob, gate};
-use serde::{Deserialize, Serialize};
+use inferometer_stats::proportion::clopper_pearson_upper;
+use inferometer_stats::{ALPHA, Prob};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Num;
 use crate::limit::Kind;
 use crate::names::{all, canonical, name, nearest};
+
+/// No run is asked to make more requests than this for a gate's sake.
+const MAX_NEEDED: u64 = 1 << 40;
 
 /// How a gate compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +46,7 @@ impl Op {
 }
 
 /// A condition on a cell that fails the run. As text it is what was typed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
     metric: &'static str,
@@ -75,7 +79,7 @@ impl Gate {
     /// The share of observations that may be on the bad side, where the gate is tested as a count.
     pub(crate) fn allowed_share(&self) -> Option<f64> {
         match (self.quantile, Kind::of(self.metric)) {
-            (Some(p), _) if self.op.is_upper() => Some(p.complement_f64()),
+            (Some(p), _) if self.op.is_upper() => Some(p.complement().as_f64()),
             (Some(p), _) => Some(p.as_f64()),
             (None, Kind::Share) if self.op.is_upper() => Some(self.limit),
             (None, Kind::Share) => Some(1.0 - self.limit),
@@ -86,8 +90,23 @@ impl Gate {
     /// The fewest observations that can prove this gate met, if not one of them is on the bad side. `None` where the
     /// gate is not tested as a count, or no number is enough.
     pub fn needed_n(&self) -> Option<u64> {
-        let p = self.quantile?;
-        gate::needed(0, if self.op.is_upper() { p } else { p.complement() }, ALPHA)
+        self.needed_with(0)
+    }
+
+    /// The fewest observations that can prove this gate met with `bad` of them on the bad side.
+    pub(crate) fn needed_with(&self, bad: u64) -> Option<u64> {
+        let allowed = self.allowed_share()?;
+        let is_met = |n: u64| clopper_pearson_upper(bad, n, ALPHA) <= allowed;
+        let mut above = bad.max(1);
+        while !is_met(above) {
+            above = above.checked_mul(2).filter(|n| *n <= MAX_NEEDED)?;
+        }
+        let mut below = 0;
+        while above - below > 1 {
+            let middle = below.midpoint(above);
+            if is_met(middle) { above = middle } else { below = middle }
+        }
+        Some(above)
     }
 }
 
@@ -102,16 +121,6 @@ pub enum GateResult {
     /// The sample cannot tell.
     #[default]
     Unproven,
-}
-
-impl From<gate::Verdict> for GateResult {
-    fn from(verdict: gate::Verdict) -> Self {
-        match verdict {
-            gate::Verdict::Met => GateResult::Met,
-            gate::Verdict::Missed => GateResult::Missed,
-            gate::Verdict::Unproven => GateResult::Unproven,
-        }
-    }
 }
 
 /// A gate held against a cell.
@@ -258,16 +267,81 @@ impl fmt::Display for Gate {
     }
 }
 
-impl TryFrom<String> for Gate {
-    type Error = GateError;
-
-    fn try_from(text: String) -> Result<Self, GateError> {
-        text.parse()
+impl Serialize for Gate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
     }
 }
 
-impl From<Gate> for String {
-    fn from(gate: Gate) -> String {
-        gate.text
+impl<'de> Deserialize<'de> for Gate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(typed: &str, read: Result<(&str, Option<Prob>, Op, f64), &str>) {
+        let got = typed.parse::<Gate>();
+        let got = got.as_ref().map(|g| (g.metric, g.quantile, g.op, g.limit)).map_err(GateError::to_string);
+        assert_eq!(got, read.map_err(str::to_owned), "{typed}");
+    }
+
+    #[test]
+    fn typed_and_read() {
+        check("ttft_p95>500ms", Ok((name::TTFT, Some(Prob::P95), Op::Above, 500.0)));
+        check(" time_to_first_token_p99.9 >= 2s ", Ok((name::TTFT, Some(Prob::P999), Op::AtLeast, 2000.0)));
+        check("E2EL_p50>1s", Ok((name::LATENCY, Some(Prob::P50), Op::Above, 1000.0)));
+        check("speed_p05<20", Ok((name::SPEED, Prob::new(1, 20), Op::Below, 20.0)));
+        check("error_rate>1%", Ok((name::ERROR_RATE, None, Op::Above, 0.01)));
+        check("goodput<95%", Ok((name::GOODPUT, None, Op::Below, 0.95)));
+        check("output_token_throughput<=500/s", Ok((name::TOKENS_RATE, None, Op::AtMost, 500.0)));
+        check("cost_per_useful>$0.01", Ok((name::COST_PER_USEFUL, None, Op::Above, 0.01)));
+    }
+
+    #[test]
+    fn errors_say_what_would_be_right() {
+        let form = |typed: &str| {
+            format!(
+                "`{typed}` is no condition: write figure, one of > >= < <=, limit, such as ttft_p95>500ms"
+            )
+        };
+        for typed in ["ttft_p95=500", "ttft_p95", ">500", "ttft_p95>", ""] {
+            check(typed, Err(&form(typed)));
+        }
+        check("tfft_p95>1s", Err("there is no figure `tfft_p95` to gate on: did you mean `ttft_p95`?"));
+        check("eror_rate>1%", Err("there is no figure `eror_rate` to gate on: did you mean `error_rate`?"));
+        check("ttft_p95>fast", Err("`fast` is no limit for ttft_p95: give a time such as 300, 300ms or 2s"));
+        check("error_rate>5", Err("`5` is no limit for error_rate: give a share such as 1% or 0.01"));
+        check(
+            "error_rate_p95>5%",
+            Err("`error_rate_p95`: error_rate is one number and has no quantiles; write error_rate"),
+        );
+        let quantiles = "say which quantile of ttft, one of ttft_p05, _p10, _p50, _p90, _p95, _p99, _p999";
+        check("ttft>1s", Err(&format!("`ttft`: {quantiles}")));
+        check("ttft_mean>1s", Err(&format!("`ttft_mean`: {quantiles}")));
+    }
+
+    #[test]
+    fn what_n_can_prove() {
+        let needed = |typed: &str| typed.parse::<Gate>().unwrap().needed_n();
+        assert_eq!(needed("ttft_p95>1s"), Some(59));
+        assert_eq!(needed("ttft_p99>1s"), Some(299));
+        assert_eq!(needed("speed_p05<20"), Some(59));
+        assert_eq!(needed("error_rate>1%"), Some(299));
+        assert_eq!(needed("goodput<95%"), Some(59));
+        assert_eq!(needed("throughput<5"), None);
+        assert_eq!(needed("error_rate>0%"), None);
+    }
+
+    #[test]
+    fn is_a_string_in_json() {
+        let gate: Gate = "ttft_p95>500ms".parse().unwrap();
+        let json = serde_json::to_string(&gate).unwrap();
+        assert_eq!(json, "\"ttft_p95>500ms\"");
+        assert_eq!(serde_json::from_str::<Gate>(&json).unwrap(), gate);
+        assert!(serde_json::from_str::<Gate>("\"nonsense\"").is_err());
     }
 }

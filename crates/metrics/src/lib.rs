@@ -7,23 +7,42 @@
 //! Invariants: no input makes this crate panic; a value that does not exist is `None`, never 0; every JSON that comes
 //! from here is strict (infinity is `"inf"`, NaN cannot be made).
 
+mod accumulator;
+mod causes;
+mod client;
 mod context;
+mod distribution;
+mod evaluate;
+mod figures;
 mod fill;
+mod finish;
 mod gate;
+mod goodput;
 mod health;
+mod histogram;
 mod limit;
+mod money;
 mod names;
 mod num;
 mod objective;
+mod row;
+mod run;
+mod stability;
 mod summary;
+mod tally;
+mod throughput;
+mod timeline;
+mod warnings;
 
+pub use accumulator::CellAccumulator;
 pub use context::{Arrival, CellContext, Window};
-pub use fill::{Stamped, fill};
+pub use fill::{Stamped, events_of, fill};
 pub use gate::{Gate, GateError, GateOutcome, GateResult, Op};
 pub use health::{Ceiling, ClientHealth, Lateness};
 pub use names::name;
 pub use num::Num;
 pub use objective::{Objective, ObjectiveError, Objectives};
+pub use run::summarize;
 pub use summary::{
     Buckets, Cause, CellSummary, Client, Cost, Counts, Drift, Goodput, Metric, Over, Proportion,
     QuantilePoint, Rate, Stability, Stalls, Steady, Summary, TailFigure, Throughput, Tokens, Validity,

@@ -1,0 +1,76 @@
+//! What a reader must know beside a cell's figures.
+
+use crate::causes::Causes;
+use crate::names::name;
+use crate::{CellSummary, Num};
+
+/// A cached share above this is said.
+const CACHED_SHARE: f64 = 0.01;
+
+/// Tokens per output event above which a chunk is no longer nearly a token.
+const TOKENS_PER_CHUNK: f64 = 1.25;
+
+/// Failures beyond the distinct causes that are kept.
+pub(crate) fn of_causes(causes: &Causes) -> Vec<String> {
+    if causes.others == 0 {
+        return Vec::new();
+    }
+    vec![format!("{} more failures of causes that are not listed", causes.others)]
+}
+
+/// Adds every warning that the summary gives cause for.
+pub(crate) fn add(summary: &mut CellSummary, cache_busted: bool) {
+    let found = [cached(summary, cache_busted), chunked(summary), coalesced(summary), cost(summary)];
+    summary.warnings.extend(found.into_iter().flatten());
+    summary.warnings.extend(ttft(summary));
+    if let Some(chunks) = summary.tokens.per_chunk.filter(|chunks| chunks.get() > TOKENS_PER_CHUNK)
+        && let Some(gaps) = summary.metrics.get_mut(name::CHUNK_GAP)
+    {
+        gaps.notes.push(format!("{chunks:.2} tokens per chunk: per-token percentiles cannot be known"));
+    }
+    if let Some(unreliable) = coalesced(summary) {
+        for figure in [name::TTFT, name::TTFA, name::TPOT, name::CHUNK_GAP, name::CHUNK_GAP_MAX] {
+            if let Some(metric) = summary.metrics.get_mut(figure) {
+                metric.notes.push(unreliable.clone());
+            }
+        }
+    }
+}
+
+fn cached(summary: &CellSummary, cache_busted: bool) -> Option<String> {
+    let share = summary.tokens.cached_share.map(Num::get).filter(|share| *share > CACHED_SHARE)?;
+    let though = if cache_busted { ", though every prompt was made new" } else { "" };
+    Some(format!("{:.1} % of the prompt tokens came from a cache{though}", share * 100.0))
+}
+
+fn chunked(summary: &CellSummary) -> Option<String> {
+    let chunks = summary.tokens.per_chunk.filter(|chunks| chunks.get() > TOKENS_PER_CHUNK)?;
+    Some(format!("{chunks:.2} tokens per chunk: gaps between chunks are not gaps between tokens"))
+}
+
+fn coalesced(summary: &CellSummary) -> Option<String> {
+    let count = summary.validity.flags.get("coalesced").copied().filter(|count| *count > 0)?;
+    Some(format!("{count} streams arrived coalesced: their gaps, tpot and TTFT are unreliable"))
+}
+
+fn cost(summary: &CellSummary) -> Option<String> {
+    let cost = &summary.cost;
+    let is_partly_known = cost.lower_bound && cost.total_usd.is_some();
+    is_partly_known
+        .then(|| format!("the cost of {} attempts is unknown: totals are lower bounds", cost.unknown))
+}
+
+fn ttft(summary: &CellSummary) -> Vec<String> {
+    let stability = &summary.stability;
+    let mut warnings = Vec::new();
+    if stability.wide_tail {
+        warnings.push("wide_tail: TTFT p95 is more than 3 × p50".to_owned());
+    }
+    if let Some(change) = stability.drift.filter(|drift| drift.found).and_then(|drift| drift.change_ms) {
+        warnings.push(format!("drift: median TTFT changed by {change:+.0} ms over the run"));
+    }
+    if stability.bimodal == Some(true) {
+        warnings.push("bimodal: TTFT has more than one mode; a median between them is nobody's".to_owned());
+    }
+    warnings
+}
