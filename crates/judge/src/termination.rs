@@ -7,11 +7,10 @@ use crate::{Expect, Finding};
 /// Stopped by a limit or a filter, or for no reason that we know: there may have been more to say.
 pub(crate) fn finish(answer: &Answer, expect: &Expect) -> Option<Finding> {
     match answer.finish {
-        Some(Finish::Stop | Finish::ToolCalls) => None,
+        // An error is a failed answer, which the check of transport has seen.
+        Some(Finish::Stop | Finish::ToolCalls | Finish::Error) => None,
         Some(Finish::Length) => Some(Finding::degraded("capped")),
         Some(Finish::ContentFilter) => Some(Finding::degraded("content_filtered")),
-        // A failed answer, which the check of transport has seen.
-        Some(Finish::Error) => None,
         Some(Finish::Unknown) | None if at_limit(answer, expect) => Some(Finding::degraded("capped")),
         Some(Finish::Unknown) => Some(Finding::degraded("finish_unknown")),
         None => Some(Finding::degraded("no_finish_reason")),

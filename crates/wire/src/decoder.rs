@@ -215,7 +215,7 @@ impl Decoder {
             id: Some(id).filter(|text| !text.is_empty()),
             server_timing: RawValue::from_string(timing).ok(),
             streamed: self.streamed,
-            event_tokens: meter.source(),
+            event_tokens: meter.source().filter(|_| self.streamed),
             keepalives: self.assembly.keepalives,
             malformed: self.assembly.malformed,
             ignored: self.assembly.ignored,

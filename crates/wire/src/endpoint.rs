@@ -64,11 +64,10 @@ pub fn endpoint(base: &str, dialect: Dialect) -> Result<String, UrlError> {
 fn full_path(path: &str, dialect: Dialect) -> String {
     let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let prefix = match segments.as_slice() {
-        [] => vec!["v1"],
-        [prefix @ .., "chat", "completions"] | [prefix @ .., "completions"] => prefix.to_vec(),
-        prefix => prefix.to_vec(),
+        [] => &["v1"],
+        [prefix @ .., "chat", "completions"] | [prefix @ .., "completions"] | prefix => prefix,
     };
-    [prefix.as_slice(), &[dialect.path()]].concat().join("/")
+    [prefix, &[dialect.path()]].concat().join("/")
 }
 
 fn check_authority(authority: &str) -> Result<(), UrlError> {

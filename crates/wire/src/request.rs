@@ -89,6 +89,7 @@ pub struct Ask<'a> {
 /// The body as JSON.
 #[expect(
     clippy::expect_used,
+    clippy::missing_panics_doc,
     reason = "text keys, numbers and JSON values only: serde_json refuses none of them"
 )]
 pub fn body(ask: &Ask<'_>) -> Vec<u8> {
@@ -100,13 +101,13 @@ impl Serialize for Ask<'_> {
         let mut fields = Fields { map: serializer.serialize_map(None)?, extra: self.extra };
         fields.put("model", &self.model)?;
         match (self.dialect, self.prompt) {
-            (Dialect::Completions, prompt) => fields.put("prompt", &prompt.text())?,
+            (Dialect::Completions, prompt) => fields.put("prompt", &prompt.text()),
             (Dialect::Chat, Prompt::Text(text)) => {
-                fields.put("messages", &[Said { role: "user", content: text }])?
+                fields.put("messages", &[Said { role: "user", content: text }])
             }
-            (Dialect::Chat, Prompt::Messages(messages)) => fields.put("messages", messages)?,
-            (Dialect::Chat, Prompt::Raw(messages)) => fields.put("messages", messages)?,
-        }
+            (Dialect::Chat, Prompt::Messages(messages)) => fields.put("messages", messages),
+            (Dialect::Chat, Prompt::Raw(messages)) => fields.put("messages", messages),
+        }?;
         fields.put("stream", &self.stream)?;
         if self.stream && self.include_usage {
             fields.put("stream_options", &StreamOptions { include_usage: true })?;
@@ -153,17 +154,17 @@ impl<M: SerializeMap> Fields<'_, M> {
 /// The contents of raw messages; of content in parts, their texts.
 fn raw_text(raw: &RawValue) -> String {
     let messages: Vec<Value> = serde_json::from_str(raw.get()).unwrap_or_default();
-    let mut texts = Vec::new();
-    for message in &messages {
-        match message.get("content") {
-            Some(Value::String(text)) => texts.push(text.as_str()),
-            Some(Value::Array(parts)) => {
-                texts.extend(parts.iter().filter_map(|part| part.get("text")?.as_str()))
-            }
-            _ => {}
-        }
-    }
+    let contents = messages.iter().filter_map(|message| message.get("content"));
+    let texts: Vec<&str> = contents.flat_map(content_texts).collect();
     texts.join("\n\n")
+}
+
+fn content_texts(content: &Value) -> Vec<&str> {
+    match content {
+        Value::String(text) => vec![text],
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

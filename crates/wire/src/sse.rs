@@ -21,7 +21,7 @@ pub enum Frame<'a> {
     },
     /// A comment line.
     Comment,
-    /// The value of a foreign `error` field, told at the end of its line.
+    /// The value of a foreign `error` field, told after the event that it stands in.
     Error(&'a [u8]),
     /// An event above [`MAX_EVENT`]: the framer takes nothing more.
     TooLarge,
@@ -37,6 +37,7 @@ pub struct Framer {
     /// Whether the event in progress has a data line: an empty one is not none.
     has_data: bool,
     name: Vec<u8>,
+    error: Option<Vec<u8>>,
     /// The last byte was CR: an LF that follows belongs to the same line end.
     after_cr: bool,
     too_large: bool,
@@ -86,12 +87,11 @@ impl Framer {
     /// `rest` begins with the byte that ended a line.
     fn skip_line_end<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
         match rest {
-            [b'\r', b'\n', after @ ..] | [b'\n', after @ ..] => after,
             [b'\r'] => {
                 self.after_cr = true;
                 &[]
             }
-            [_, after @ ..] => after,
+            [b'\r', b'\n', after @ ..] | [_, after @ ..] => after,
             [] => &[],
         }
     }
@@ -144,7 +144,7 @@ impl Framer {
                 self.name.clear();
                 self.name.extend_from_slice(value);
             }
-            b"error" => sink(Frame::Error(value)),
+            b"error" => self.error = Some(value.to_vec()),
             _ => {}
         }
     }
@@ -171,6 +171,9 @@ impl Framer {
         if held.is_some() || self.has_data || !self.name.is_empty() {
             sink(Frame::Event { name: &self.name, data: held.unwrap_or(&self.data) });
         }
+        if let Some(value) = self.error.take() {
+            sink(Frame::Error(&value));
+        }
         self.data.clear();
         self.has_data = false;
         self.name.clear();
@@ -187,4 +190,102 @@ impl Framer {
 /// One space after the colon belongs to the framing (W58).
 fn strip_space(value: &[u8]) -> &[u8] {
     value.strip_prefix(b" ").unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames as text.
+    fn show(frame: Frame<'_>) -> String {
+        match frame {
+            Frame::Event { name, data } => format!("{}={}", name.escape_ascii(), data.escape_ascii()),
+            Frame::Comment => "comment".to_owned(),
+            Frame::Error(value) => format!("error {}", value.escape_ascii()),
+            Frame::TooLarge => "too large".to_owned(),
+        }
+    }
+
+    fn frames(bytes: &[u8], piece: usize) -> Vec<String> {
+        let mut framer = Framer::default();
+        let mut seen = Vec::new();
+        for piece in bytes.chunks(piece) {
+            framer.feed(piece, &mut |frame| seen.push(show(frame)));
+        }
+        framer.finish(&mut |frame| seen.push(show(frame)));
+        seen
+    }
+
+    /// The standard's own words, slowly, over the whole text.
+    fn oracle(bytes: &[u8]) -> Vec<String> {
+        let text = bytes
+            .escape_ascii()
+            .to_string()
+            .replace("\\r\\n", "\n")
+            .replace("\\r", "\n")
+            .replace("\\n", "\n");
+        let mut seen = Vec::new();
+        let (mut data, mut name, mut error) = (None::<String>, String::new(), None::<String>);
+        for line in text.split('\n').chain([""]) {
+            let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match field {
+                "data" => data = Some(data.map_or(value.to_owned(), |before| format!("{before}\\n{value}"))),
+                "event" => value.clone_into(&mut name),
+                "error" => error = Some(value.to_owned()),
+                "" if !line.is_empty() => seen.push("comment".to_owned()),
+                "" => {
+                    if data.is_some() || !name.is_empty() {
+                        seen.push(format!("{name}={}", data.take().unwrap_or_default()));
+                    }
+                    seen.extend(error.take().map(|value| format!("error {value}")));
+                    name.clear();
+                }
+                _ => {}
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn frames_of_any_bytes_are_the_standards() {
+        const PARTS: [&str; 12] =
+            ["data", "event", "error", "id", ":", " ", "\n", "\r", "\r\n", "data: a\n\n", ":x", "\u{feff}"];
+        bolero::check!().with_type::<(Vec<u8>, u8)>().with_iterations(3000).for_each(|(choices, piece)| {
+            let mut bytes = Vec::new();
+            for choice in choices {
+                match PARTS.get(usize::from(choice % 16)) {
+                    Some(part) => bytes.extend_from_slice(part.as_bytes()),
+                    None => bytes.push(*choice),
+                }
+            }
+            let expected = oracle(&bytes);
+            assert_eq!(frames(&bytes, usize::MAX), expected);
+            assert_eq!(frames(&bytes, usize::from(piece % 8) + 1), expected);
+        });
+    }
+
+    #[test]
+    fn an_event_in_one_read_is_lent() {
+        let read = b"data: {\"a\":1}\n\ndata: b\n\n";
+        let within = |data: &[u8]| read.as_ptr_range().contains(&data.as_ptr());
+        let mut lent = 0;
+        Framer::default().feed(read, &mut |frame| {
+            lent += usize::from(matches!(frame, Frame::Event { data, .. } if within(data)));
+        });
+        assert_eq!(lent, 2);
+    }
+
+    #[test]
+    fn what_is_buffered_is_bounded() {
+        let mut framer = Framer::default();
+        let mut seen = Vec::new();
+        let piece = vec![b'x'; 1 << 20];
+        for _ in 0..40 {
+            framer.feed(&piece, &mut |frame| seen.push(show(frame)));
+            assert!(framer.line.capacity() <= 2 * MAX_EVENT);
+        }
+        framer.feed(b"\n\ndata: a\n\n", &mut |frame| seen.push(show(frame)));
+        assert_eq!(seen, ["too large"]);
+    }
 }

@@ -53,9 +53,12 @@ struct Object<'a> {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Details {
-    cached_tokens: Count,
-    cache_write_tokens: Count,
-    reasoning_tokens: Count,
+    #[serde(rename = "cached_tokens")]
+    cached: Count,
+    #[serde(rename = "cache_write_tokens")]
+    cache_write: Count,
+    #[serde(rename = "reasoning_tokens")]
+    reasoning: Count,
 }
 
 impl Counts {
@@ -73,12 +76,12 @@ impl Counts {
             prompt: pick([object.prompt_tokens, object.input_tokens], flags),
             completion: pick([object.completion_tokens, object.output_tokens], flags),
             total: pick([object.total_tokens], flags),
-            reasoning: pick([output.reasoning_tokens, object.reasoning_tokens], flags),
+            reasoning: pick([output.reasoning, object.reasoning_tokens], flags),
             cache_read: pick(
-                [input.cached_tokens, beside[0], object.prompt_cache_hit_tokens, object.cached_tokens],
+                [input.cached, beside[0], object.prompt_cache_hit_tokens, object.cached_tokens],
                 flags,
             ),
-            cache_write: pick([input.cache_write_tokens, beside[1]], flags),
+            cache_write: pick([input.cache_write, beside[1]], flags),
             input_named: object.prompt_tokens == Count::Absent && object.input_tokens != Count::Absent,
             cache_beside: beside.iter().any(|count| count.valid().is_some()),
             cost: [object.cost, object.total_cost, object.estimated_cost]

@@ -1,0 +1,186 @@
+//! For any stream: how its bytes are cut, and what is added that is no output, changes nothing. And for any bytes
+//! at all: they are taken.
+
+use inferometer_wire::{Dialect, End, Event};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use crate::common::{A, B, DONE, ROLE, STOP, Scenario, USAGE, bytes, notation};
+
+/// Events of every kind, whose order may be any.
+const EVENTS: [&str; 20] = [
+    A,
+    B,
+    ROLE,
+    STOP,
+    USAGE,
+    r#"{"choices":[{"delta":{"content":"中\u2028😀\n"}}]}"#,
+    r#"{"choices":[{"delta":{"reasoning_content":"so"}}]}"#,
+    r#"{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.encrypted","data":"AAAA"}]}}]}"#,
+    r#"{"choices":[{"delta":{"content":"<think>"}}]}"#,
+    r#"{"choices":[{"delta":{"content":"</think>"}}]}"#,
+    r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{"}}]}}]}"#,
+    r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"}"}}]}}]}"#,
+    r#"{"choices":[{"index":1,"delta":{"content":"x"}}]}"#,
+    r#"{"choices":[{"index":1,"text":"x","delta":{},"finish_reason":"length"}]}"#,
+    r#"{"choices":[{"text":"map"}],"usage":{"completion_tokens":3}}"#,
+    r#"{"choices":[{"delta":{"content":"a"}}],"usage":{"completion_tokens":7}}"#,
+    r#"{"choices":[{"delta":{"content":""},"logprobs":{"content":[{"token":"a"}]}}]}"#,
+    r#"{"choices":[{"delta":{},"finish_reason":"error"}]}"#,
+    r#"{"error":{"code":500,"message":"m"}}"#,
+    DONE,
+];
+
+/// Events that carry no output: W01, W20, W21, W27.
+const SILENT: [&str; 4] = [
+    ROLE,
+    r#"{"choices":[{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":4}}]}"#,
+    r#"{"id":"","model":"","choices":[],"prompt_filter_results":[{"prompt_index":0}]}"#,
+    USAGE,
+];
+
+/// Lines that carry nothing, each with its end.
+const NOISE: [&str; 4] = ["id: 7~", "retry: 3000~", "event: message~", "novel: field~"];
+
+fn stream() -> impl Strategy<Value = Vec<&'static str>> {
+    prop::collection::vec(select(&EVENTS[..]), 0..12)
+}
+
+fn scenario(dialect: Dialect, body: &str) -> Scenario {
+    Scenario { dialect, ..bytes(body) }
+}
+
+fn dialects() -> impl Strategy<Value = Dialect> {
+    select(&Dialect::ALL[..])
+}
+
+fn render(stream: &[&str]) -> String {
+    stream.iter().flat_map(|data| ["data: ", data, "\n\n"]).collect()
+}
+
+/// Output events alone: what every time is made of.
+fn outputs(events: &[Event]) -> String {
+    let outputs: Vec<Event> =
+        events.iter().copied().filter(|event| matches!(event, Event::Output(_))).collect();
+    notation(&outputs)
+}
+
+proptest! {
+    #[test]
+    fn any_cut_changes_nothing(
+        stream in stream(),
+        dialect in dialects(),
+        cuts in prop::collection::vec(any::<Index>(), 0..8),
+        end in select(&[End::Eof, End::Broken, End::Cut][..]),
+        last in any::<Index>(),
+    ) {
+        let body = render(&stream).into_bytes();
+        let body = &body[..body.len() - last.index(body.len() + 1) / 8];
+        let scenario = Scenario { dialect, end, ..bytes(body) };
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
+        cuts.sort_unstable();
+        let (whole, whole_answer) = scenario.run(usize::MAX);
+        for (seen, answer) in [scenario.run_cut(&cuts), scenario.run(1)] {
+            prop_assert_eq!(&seen, &whole);
+            prop_assert_eq!(format!("{answer:?}"), format!("{whole_answer:?}"));
+        }
+    }
+
+    #[test]
+    fn comments_ids_line_ends_and_padding_change_nothing(
+        stream in stream(),
+        dialect in dialects(),
+        line_end in select(&["\n", "\r\n", "\r"][..]),
+        noise in prop::collection::vec((select(&NOISE[..]), any::<bool>()), 12),
+    ) {
+        let (plain, plain_answer) = scenario(dialect, &render(&stream)).run(usize::MAX);
+        let noisy: Vec<String> = stream.iter().zip(&noise).map(|(data, (line, comment))| {
+            let padded = data.strip_suffix('}').map(|open| format!("{open},\"obfuscation\":\"x9Qz\"}}"));
+            let comment = if *comment { ": PROCESSING~~" } else { "" };
+            format!("{comment}{line}data:{}~~", padded.as_deref().unwrap_or(data))
+        }).collect();
+        let (seen, mut answer) = scenario(dialect, &noisy.concat().replace('~', line_end)).run(1);
+        answer.keepalives = plain_answer.keepalives;
+        prop_assert_eq!(outputs(&seen), outputs(&plain));
+        let unpadded = format!("{answer:?}").replace(",\\\"obfuscation\\\":\\\"x9Qz\\\"", "");
+        prop_assert_eq!(unpadded, format!("{plain_answer:?}"));
+    }
+
+    #[test]
+    fn events_without_output_change_no_time(
+        stream in stream(),
+        dialect in dialects(),
+        silent in prop::collection::vec((select(&SILENT[..]), any::<Index>()), 0..6),
+    ) {
+        let (plain, plain_answer) = scenario(dialect, &render(&stream)).run(usize::MAX);
+        let mut longer = stream;
+        for (event, at) in silent {
+            longer.insert(at.index(longer.len() + 1), event);
+        }
+        let (seen, answer) = scenario(dialect, &render(&longer)).run(usize::MAX);
+        // A silent event may open a second choice, and running usage of several choices gives no differences.
+        let no_tokens = |events: &[Event]| -> Vec<String> {
+            let words = outputs(events);
+            words.split(' ').map(|word| word.split('/').next().unwrap_or_default().to_owned()).collect()
+        };
+        prop_assert_eq!(no_tokens(&seen), no_tokens(&plain));
+        prop_assert_eq!(&answer.transcript.reasoning, &plain_answer.transcript.reasoning);
+    }
+}
+
+/// Pieces of which streams that are almost right are made.
+const FRAGMENTS: [&[u8]; 24] = [
+    b"data: ",
+    b"data:",
+    b"\n",
+    b"\r",
+    b"\n\n",
+    b"\r\n\r\n",
+    b": ping\n\n",
+    b"event: error\n",
+    b"error: {\"code\":400}\n",
+    b"[DONE]",
+    b"data: [DONE]\n",
+    b"{\"choices\":[",
+    b"{\"delta\":{\"content\":\"a\"}}",
+    b"{\"text\":\"a\"}",
+    b"{\"delta\":{},\"finish_reason\":\"stop\"}",
+    b"]}",
+    b"{\"error\":{\"message\":\"m\"}}",
+    b"\xEF\xBB\xBF",
+    b"\xFF",
+    b"\"",
+    b"\\",
+    b"[{",
+    b"\"usage\":{\"completion_tokens\":1}",
+    b",",
+];
+
+fn fuzz(dialect: Dialect) {
+    type Input = (Vec<u8>, u8, bool);
+    bolero::check!().with_type::<Input>().with_iterations(3000).for_each(|(choices, piece, is_refusal)| {
+        let mut body = Vec::new();
+        for choice in choices {
+            match FRAGMENTS.get(usize::from(choice % 32)) {
+                Some(fragment) => body.extend_from_slice(fragment),
+                None => body.push(*choice),
+            }
+        }
+        let status = if *is_refusal { 500 } else { 200 };
+        let scenario = Scenario { dialect, status, ..bytes(body) };
+        let (whole, whole_answer) = scenario.run(usize::MAX);
+        let (seen, answer) = scenario.run(usize::from(piece % 8) + 1);
+        assert_eq!(seen, whole);
+        assert_eq!(format!("{answer:?}"), format!("{whole_answer:?}"));
+    });
+}
+
+#[test]
+fn fuzz_chat() {
+    fuzz(Dialect::Chat);
+}
+
+#[test]
+fn fuzz_completions() {
+    fuzz(Dialect::Completions);
+}

@@ -1,0 +1,16 @@
+//! The decoder from outside: each entry of the catalogue of wire quirks (W01 to W70, W76) is a test of its name.
+
+#[cfg(test)]
+mod captures;
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod ends;
+#[cfg(test)]
+mod framing;
+#[cfg(test)]
+mod invariants;
+#[cfg(test)]
+mod output;
+#[cfg(test)]
+mod usage;
