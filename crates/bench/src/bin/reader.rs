@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clap::Parser;
+use inferometer_bench::rank_ms;
 use inferometer_clock::{Clock, Mono};
 use memchr::memmem;
 use serde_json::json;
@@ -197,10 +198,4 @@ fn summary(shared: &Shared) -> serde_json::Value {
         "ttft_p50_ms": rank_ms(&first_ns, 0.50),
         "ttft_p99_ms": rank_ms(&first_ns, 0.99),
     })
-}
-
-/// The order statistic of rank ⌈n p⌉, in milliseconds; none of nothing.
-fn rank_ms(sorted_ns: &[u64], p: f64) -> Option<f64> {
-    let rank = (sorted_ns.len() as f64 * p).ceil() as usize;
-    sorted_ns.get(rank.saturating_sub(1)).map(|nanos| *nanos as f64 / 1e6)
 }
