@@ -72,12 +72,12 @@ impl Ask {
     }
 
     /// The first of `fields` that the body has. Only looked for where something is refused.
-    pub(crate) fn first_of<'f>(&self, fields: &'f [String]) -> Option<&'f str> {
+    pub(crate) fn first_of<'f>(&self, fields: &'f [impl AsRef<str>]) -> Option<&'f str> {
         if fields.is_empty() {
             return None;
         }
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&self.body).ok()?;
-        fields.iter().map(String::as_str).find(|field| {
+        fields.iter().map(AsRef::as_ref).find(|field| {
             // `a&b`: refused only when both are there.
             field.split('&').all(|name| object.contains_key(name))
         })
@@ -99,9 +99,9 @@ mod tests {
         .unwrap();
         assert_eq!((ask.model.as_str(), ask.stream, ask.max_tokens), ("m", true, Some(9)));
         assert_eq!((ask.include_usage, ask.input_tokens), (true, 3));
-        assert_eq!(ask.first_of(&["y".into(), "x".into()]), Some("x"));
-        assert_eq!(ask.first_of(&["x&y".into()]), None);
-        assert_eq!(ask.first_of(&["x&max_tokens".into()]), Some("x&max_tokens"));
+        assert_eq!(ask.first_of(&["y", "x"]), Some("x"));
+        assert_eq!(ask.first_of(&["x&y"]), None);
+        assert_eq!(ask.first_of(&["x&max_tokens"]), Some("x&max_tokens"));
     }
 
     #[test]

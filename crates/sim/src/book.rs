@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inferometer_clock::Mono;
-use tokio::sync::Semaphore;
 
 use crate::ask::Ask;
 use crate::config::{Config, Freeze};
 use crate::model::Worker;
 use crate::reply::{Reply, Sheet};
+use crate::script::{self, Script};
+use crate::slots::Slots;
+use crate::transform::{self, Transform};
 
 /// The most different model strings that are remembered; more are unknown.
 const MAX_NAMES: usize = 10_000;
@@ -17,30 +19,37 @@ const MAX_NAMES: usize = 10_000;
 /// The most prompts whose tries are counted, per model.
 const MAX_PROMPTS: usize = 1_000_000;
 
-/// Every name that was asked for, and how it is answered.
+/// Stands before a script in a model string.
+const SCRIPT: &str = "script:";
+
+/// The model's name in a script's events, as a JSON string.
+const SCRIPT_MODEL: &str = "\"sim\"";
+
+/// Every name that can be asked for, and how it is answered.
 #[derive(Debug)]
 pub(crate) struct Book {
+    /// By model string, once it was asked for.
     entries: Mutex<HashMap<String, Arc<Entry>>>,
+    /// By configured name.
+    behaviours: HashMap<String, Behaviour>,
     default: String,
 }
 
-/// A name's way of answering, and what happened under it.
+/// A model string's way of answering, and what happened under it.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    worker: Worker,
-    pub(crate) slots: Option<Slots>,
+    behaviour: Behaviour,
+    transforms: Vec<Transform>,
     past: Mutex<Past>,
 }
 
-/// Work is done in slots; who finds none waits, first in, first out.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    pub(crate) free: Semaphore,
-    waiting: Mutex<u32>,
-    queue: Option<u32>,
+#[derive(Clone, Debug)]
+enum Behaviour {
+    Model(Arc<Worker>),
+    Script(Arc<Script>),
 }
 
-/// What a name has seen.
+/// What a model string has seen.
 #[derive(Debug, Default)]
 struct Past {
     requests: u64,
@@ -48,7 +57,7 @@ struct Past {
     tries: HashMap<u64, u32>,
 }
 
-/// Which of its name's requests one is.
+/// Which of its model string's requests one is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     /// Among all, from 1.
@@ -56,34 +65,70 @@ pub(crate) struct Arrival {
     /// Among those with the same prompt, from 1.
     pub(crate) try_number: u32,
     /// When the first of all was read.
-    pub(crate) first: Mono,
+    first: Mono,
 }
 
+/// A model string that cannot be answered: the status, and why.
+pub(crate) type Unknown = (u16, String);
+
 impl Book {
-    pub(crate) fn new(config: &Config) -> Self {
-        let entries = config.models.iter().map(|model| {
-            let slots = model.slots.map(|slots| Slots {
-                free: Semaphore::new(slots as usize),
-                waiting: Mutex::default(),
-                queue: model.queue,
-            });
-            let entry = Entry { worker: Worker::new(model.clone()), slots, past: Mutex::default() };
-            (model.name.clone(), Arc::new(entry))
-        });
-        Self { entries: Mutex::new(entries.collect()), default: config.default_model.clone() }
+    pub(crate) fn new(config: &Config) -> Result<Self, String> {
+        let mut behaviours = HashMap::new();
+        for model in &config.models {
+            behaviours.insert(model.name.clone(), Behaviour::Model(Arc::new(Worker::new(model.clone()))));
+        }
+        for scenario in &config.scenarios {
+            let script = Script::parse(&scenario.script)?;
+            behaviours.insert(scenario.name.clone(), Behaviour::Script(Arc::new(script)));
+        }
+        Ok(Self { entries: Mutex::default(), behaviours, default: config.default_model.clone() })
     }
 
-    /// The entry of `name`.
-    pub(crate) fn find(&self, name: &str) -> Result<Arc<Entry>, String> {
+    /// The entry of a model string.
+    pub(crate) fn find(&self, name: &str) -> Result<Arc<Entry>, Unknown> {
         let name = if name.is_empty() { &self.default } else { name };
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.get(name).cloned().ok_or_else(|| format!("the model `{name}` does not exist"))
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.get(name) {
+            return Ok(Arc::clone(entry));
+        }
+        let entry = Arc::new(self.open(name)?);
+        if entries.len() >= MAX_NAMES {
+            return Err((404, format!("more than {MAX_NAMES} different models were asked for")));
+        }
+        entries.insert(name.to_owned(), Arc::clone(&entry));
+        Ok(entry)
     }
 
-    pub(crate) fn names(&self) -> Vec<String> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut names: Vec<_> = entries.keys().cloned().collect();
+    /// Reads a model string: a name or a script, then transforms.
+    fn open(&self, name: &str) -> Result<Entry, Unknown> {
+        let mut base = name;
+        let mut transforms = Vec::new();
+        while let Some((before, last)) = base.rsplit_once('+')
+            && let Ok(transform) = last.parse()
+        {
+            transforms.push(transform);
+            base = before;
+        }
+        Ok(Entry { behaviour: self.behaviour(base)?, transforms, past: Mutex::default() })
+    }
+
+    fn behaviour(&self, base: &str) -> Result<Behaviour, Unknown> {
+        let script = |script| Ok(Behaviour::Script(Arc::new(script)));
+        if let Some(text) = base.strip_prefix(SCRIPT) {
+            return Script::parse(text).map_err(|error| (400, error)).and_then(script);
+        }
+        if let Some(behaviour) = self.behaviours.get(base) {
+            return Ok(behaviour.clone());
+        }
+        let found = script::find(base).ok_or_else(|| (404, format!("the model `{base}` does not exist")))?;
+        found.map_err(|error| (500, error)).and_then(script)
+    }
+
+    /// Names of models and scenarios, those of the configuration first.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.behaviours.keys().map(String::as_str).collect();
         names.sort_unstable();
+        names.extend(script::names().map(|name| -> &str { name }));
         names
     }
 
@@ -102,54 +147,112 @@ impl Entry {
         past.requests += 1;
         let (nth, first) = (past.requests, *past.first.get_or_insert(read));
         let known = past.tries.len() < MAX_PROMPTS || past.tries.contains_key(&prompt);
-        let try_number = if known {
+        let mut try_number = 1;
+        if known {
             let tries = past.tries.entry(prompt).or_default();
             *tries += 1;
-            *tries
-        } else {
-            1
-        };
+            try_number = *tries;
+        }
         Arrival { nth, try_number, first }
     }
 
-    /// The answer to a request.
-    pub(crate) fn reply(&self, ask: &Ask, arrival: Arrival) -> Reply {
-        let model = &self.worker.model;
-        if let Some(field) = ask.first_of(&model.refuse) {
-            return refuse_field(field).reply();
+    /// The answer to a request, and the spans in which nothing moves.
+    pub(crate) fn answer(&self, ask: &Ask, arrival: Arrival) -> (Reply, Vec<(Mono, Mono)>) {
+        let (mut sheet, frozen) = match &self.behaviour {
+            Behaviour::Model(worker) => {
+                let frozen = &worker.model.frozen;
+                match refusal(worker, ask, arrival) {
+                    Some(sheet) => (sheet, frozen),
+                    None if self.transforms.is_empty() => {
+                        return (worker.reply(ask, arrival.nth), spans(frozen, arrival));
+                    }
+                    None => (worker.sheet(ask, arrival.nth), frozen),
+                }
+            }
+            Behaviour::Script(script) => {
+                let Some(part) = script.part(arrival.nth, arrival.try_number) else {
+                    return (Sheet::new(200).reply(), Vec::new());
+                };
+                let refused = refuse(ask, &part.refuse);
+                let mut sheet = refused.unwrap_or_else(|| part.sheet(ask, arrival.nth, SCRIPT_MODEL));
+                transform::apply(&part.transforms, &mut sheet);
+                (sheet, &part.frozen)
+            }
+        };
+        let refused: Vec<_> = self.transforms.iter().filter_map(|transform| transform.refuses()).collect();
+        if let Some(refusal) = refuse(ask, &refused) {
+            return (refusal.reply(), Vec::new());
         }
-        if arrival.try_number <= model.retry_429_times {
-            let sheet = Sheet::error(429, "rate_limit_exceeded", "try again later");
-            return sheet.header("retry-after", &model.retry_after).reply();
-        }
-        self.worker.reply(ask, arrival.nth)
+        transform::apply(&self.transforms, &mut sheet);
+        (sheet.reply(), spans(frozen, arrival))
     }
 
-    /// The spans in which nothing moves, as instants.
-    pub(crate) fn frozen(&self, arrival: Arrival) -> Vec<(Mono, Mono)> {
-        let spans = self.worker.model.frozen.iter();
-        spans.map(|Freeze { from, until }| (arrival.first + *from, arrival.first + *until)).collect()
+    /// The slots that its work needs one of.
+    pub(crate) fn slots(&self) -> Option<&Slots> {
+        match &self.behaviour {
+            Behaviour::Model(worker) => worker.slots.as_ref(),
+            Behaviour::Script(_) => None,
+        }
     }
 }
 
-impl Slots {
-    /// Enters the queue, unless it is full.
-    pub(crate) fn enter(&self) -> bool {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.free.available_permits() == 0 && self.queue.is_some_and(|most| *waiting >= most) {
-            return false;
-        }
-        *waiting += 1;
-        true
+/// The model's refusal of a field or of a first try.
+fn refusal(worker: &Worker, ask: &Ask, arrival: Arrival) -> Option<Sheet> {
+    let model = &worker.model;
+    if arrival.try_number <= model.retry_429_times {
+        let sheet = Sheet::error(429, "rate_limit_exceeded", "try again later");
+        return Some(sheet.header("retry-after", &model.retry_after));
     }
-
-    /// Leaves the queue.
-    pub(crate) fn leave(&self) {
-        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-    }
+    refuse(ask, &model.refuse)
 }
 
 /// The answer to a field that is not known here (W35).
-fn refuse_field(field: &str) -> Sheet {
-    Sheet::error(400, "invalid_request_error", &format!("Unrecognized request argument supplied: {field}"))
+fn refuse(ask: &Ask, fields: &[impl AsRef<str>]) -> Option<Sheet> {
+    let field = ask.first_of(fields)?;
+    let message = format!("Unrecognized request argument supplied: {field}");
+    Some(Sheet::error(400, "invalid_request_error", &message))
+}
+
+fn spans(frozen: &[Freeze], arrival: Arrival) -> Vec<(Mono, Mono)> {
+    let instants = |freeze: &Freeze| (arrival.first + freeze.from, arrival.first + freeze.until);
+    frozen.iter().map(instants).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn model_strings() {
+        let book = Book::new(&Config::default()).unwrap();
+        let check = |name: &str, transforms: Result<usize, u16>| {
+            let found = book.find(name).map(|entry| entry.transforms.len()).map_err(|(status, _)| status);
+            assert_eq!(found, transforms, "{name}");
+        };
+        check("", Ok(0));
+        check("sim", Ok(0));
+        check("sim+w59", Ok(1));
+        check("c01+w59+w60+w66", Ok(3));
+        check("w01", Ok(0));
+        check("script:50 role;D", Ok(0));
+        check("script:raw a+b;D+w66", Ok(1));
+        check("script:raw a+b", Ok(0));
+        check("gpt", Err(404));
+        check("c01+gpt", Err(404));
+        check("script:50 rolle", Err(400));
+    }
+
+    #[test]
+    fn arrivals_are_counted_by_model_and_by_prompt() {
+        let book = Book::new(&Config::default()).unwrap();
+        let (sim, other) = (book.find("sim").unwrap(), book.find("c01").unwrap());
+        let at = Mono::from_nanos;
+        sim.arrive(1, at(5));
+        other.arrive(1, at(6));
+        let arrival = sim.arrive(1, at(7));
+        assert_eq!((arrival.nth, arrival.try_number, arrival.first), (2, 2, at(5)));
+        assert_eq!(sim.arrive(2, at(8)).try_number, 1);
+        book.reset();
+        assert_eq!(sim.arrive(1, at(9)).nth, 1);
+    }
 }

@@ -64,6 +64,9 @@ pub struct Config {
     /// Models with a timing law.
     #[serde(rename = "model")]
     pub models: Vec<Model>,
+    /// Scripts with a name of their own.
+    #[serde(rename = "scenario")]
+    pub scenarios: Vec<Scenario>,
 }
 
 impl Default for Config {
@@ -78,6 +81,7 @@ impl Default for Config {
             tls: None,
             record_writes: true,
             models: vec![Model::default()],
+            scenarios: Vec::new(),
         }
     }
 }
@@ -102,6 +106,16 @@ pub struct Tls {
     pub cert: PathBuf,
     /// The leaf's private key.
     pub key: PathBuf,
+}
+
+/// A script with a name of its own; its grammar is in [`crate::script`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// The model name that asks for it.
+    pub name: String,
+    /// The script.
+    pub script: String,
 }
 
 /// A model with a timing law.
@@ -309,6 +323,10 @@ impl Config {
             if self.models.iter().take(at).any(|other| other.name == model.name) {
                 return Err(ConfigError::Invalid(format!("model `{}` is there twice", model.name)));
             }
+        }
+        for scenario in &self.scenarios {
+            crate::script::Script::parse(&scenario.script)
+                .map_err(|error| ConfigError::Invalid(format!("scenario `{}`: {error}", scenario.name)))?;
         }
         Ok(())
     }

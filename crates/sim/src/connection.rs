@@ -4,16 +4,16 @@ use std::io;
 use std::sync::Arc;
 
 use inferometer_clock::Mono;
-use tokio::sync::SemaphorePermit;
 
 use crate::ask::Ask;
-use crate::book::{Entry, Slots};
+use crate::book::Entry;
 use crate::chunk::Dialect;
 use crate::config::Connection;
 use crate::http::{self, Announced, Head};
 use crate::play::{Gone, Player};
 use crate::reply::{Ending, Framing, Reply, Sheet};
-use crate::server::Shared;
+use crate::server::{Shared, no_key};
+use crate::slots::{Place, Slots};
 use crate::stream::Stream;
 use crate::truth::{End, Record};
 
@@ -109,24 +109,27 @@ impl Client {
             prompt_hash: format!("{hash:016x}"),
             ..Record::default()
         };
-        let work = Work::new(&shared, head, ask, read_at, &mut record);
-        let result = self.answer(head, &work, read_at, &mut record).await;
+        let (entry, mut work) = Work::new(&shared, head, ask, read_at, &mut record);
+        let slots = entry.as_deref().filter(|_| work.reply.status == 200).and_then(Entry::slots);
+        let place = slots.map(Slots::enter);
+        if let Some(None) = place {
+            work = Work::refusal(Sheet::error(429, "rate_limit_exceeded", "the queue is full"));
+        }
+        work.write_down(&mut record);
+        let result = self.answer(head, &work, place.flatten(), read_at, &mut record).await;
         record.end_ns = shared.clock.now().as_nanos();
-        let next = match result {
-            Ok(next) => next,
-            Err(Gone) => {
-                record.end = End::ClientClosed;
-                Next::Drop
-            }
-        };
+        if result.is_err() {
+            record.end = End::ClientClosed;
+        }
         shared.log().end(ticket, record);
-        Ok(next)
+        Ok(result.unwrap_or(Next::Drop))
     }
 
     async fn answer(
         &mut self,
         head: &Head,
         work: &Work,
+        place: Option<Place<'_>>,
         read_at: Mono,
         record: &mut Record,
     ) -> Result<Next, Gone> {
@@ -144,100 +147,72 @@ impl Client {
         };
         let mut start = read_at;
         // Held until the answer is over.
-        let _slot = match work.slots() {
-            Some(slots) => {
-                let slot = wait_for_slot(slots, &mut player).await?;
-                start = shared.clock.now();
-                Some(slot)
-            }
-            None => None,
-        };
+        let mut slot = None;
+        if let Some(place) = place {
+            slot = tokio::select! {
+                slot = place.slot() => slot,
+                gone = player.client_leaves() => return gone.map(|()| Next::Drop),
+            };
+            start = shared.clock.now();
+        }
         player.record.slot_ns = Some(start.as_nanos());
         player.play(reply, bytes, start).await?;
+        drop(slot);
         Ok(next(reply, announced, shared.config.connection))
     }
 }
 
 /// What is to be done for one request.
 struct Work {
-    entry: Option<Arc<Entry>>,
     reply: Reply,
     frozen: Vec<(Mono, Mono)>,
 }
 
 impl Work {
-    /// Decides the answer; writes down what is known of the request.
+    /// Decides the answer, and by which entry; writes down what was asked.
     fn new(
         shared: &Shared,
         head: &Head,
         ask: Result<Ask, String>,
         read_at: Mono,
         record: &mut Record,
-    ) -> Self {
-        match Self::find(shared, head, ask, record) {
-            Ok((entry, ask)) => {
-                let arrival = entry.arrive(ask.prompt_hash, read_at);
-                record.nth = arrival.nth;
-                record.try_number = arrival.try_number;
-                let mut work = Self {
-                    reply: entry.reply(&ask, arrival),
-                    frozen: entry.frozen(arrival),
-                    entry: Some(entry),
-                };
-                if work.queue_is_full() {
-                    work = Self::refusal(Sheet::error(429, "rate_limit_exceeded", "the queue is full"));
-                }
-                record.status = work.reply.status;
-                record.output_tokens = work.reply.usage.map(|(_, output)| output);
-                record.input_tokens = work.reply.usage.map_or(record.input_tokens, |(input, _)| input);
-                record.fault = work.reply.fault.map(str::to_owned);
-                work
-            }
-            Err(sheet) => {
-                record.status = sheet.status;
-                Self::refusal(sheet)
-            }
+    ) -> (Option<Arc<Entry>>, Self) {
+        if !shared.lets_in(head) {
+            return (None, Self::refusal(no_key()));
         }
-    }
-
-    fn find(
-        shared: &Shared,
-        head: &Head,
-        ask: Result<Ask, String>,
-        record: &mut Record,
-    ) -> Result<(Arc<Entry>, Ask), Sheet> {
-        shared.authorize(head)?;
-        let ask = ask.map_err(|error| Sheet::error(400, "invalid_request_error", &error))?;
-        record.model.clone_from(&ask.model);
+        let ask = match ask {
+            Ok(ask) => ask,
+            Err(error) => return (None, Self::refusal(Sheet::error(400, "invalid_request_error", &error))),
+        };
         record.stream = ask.stream;
         record.input_tokens = ask.input_tokens;
-        let entry = shared.book.find(&ask.model);
-        let entry = entry.map_err(|error| Sheet::error(404, "model_not_found", &error))?;
-        Ok((entry, ask))
+        record.model.clone_from(&ask.model);
+        let entry = match shared.book.find(&ask.model) {
+            Ok(entry) => entry,
+            Err((status, error)) => {
+                return (None, Self::refusal(Sheet::error(status, "model_not_found", &error)));
+            }
+        };
+        let arrival = entry.arrive(ask.prompt_hash, read_at);
+        record.nth = arrival.nth;
+        record.try_number = arrival.try_number;
+        let (reply, frozen) = entry.answer(&ask, arrival);
+        (Some(entry), Self { reply, frozen })
     }
 
     fn refusal(sheet: Sheet) -> Self {
-        Self { entry: None, reply: sheet.reply(), frozen: Vec::new() }
+        Self { reply: sheet.reply(), frozen: Vec::new() }
     }
 
-    /// The slots that this answer needs one of. Refusals need none.
-    fn slots(&self) -> Option<&Slots> {
-        self.entry.as_ref().filter(|_| self.reply.status == 200)?.slots.as_ref()
+    /// Writes down what is answered.
+    fn write_down(&self, record: &mut Record) {
+        record.status = self.reply.status;
+        record.fault = self.reply.fault.map(str::to_owned);
+        if let Some((input, output)) = self.reply.usage {
+            record.input_tokens = input;
+            record.output_tokens = Some(output);
+        }
     }
-
-    fn queue_is_full(&self) -> bool {
-        self.slots().is_some_and(|slots| !slots.enter())
-    }
-}
-
-/// Waits for a slot in the order of arrival; the queue was entered before.
-async fn wait_for_slot<'a>(slots: &'a Slots, player: &mut Player<'_>) -> Result<SemaphorePermit<'a>, Gone> {
-    let slot = tokio::select! {
-        slot = slots.free.acquire() => slot.map_err(|_| Gone),
-        gone = player.client_leaves() => Err(gone.err().unwrap_or(Gone)),
-    };
-    slots.leave();
-    slot
 }
 
 fn next(reply: &Reply, announced: Announced, connection: Connection) -> Next {

@@ -17,9 +17,12 @@ mod http;
 mod model;
 mod play;
 mod reply;
+mod script;
 mod server;
+mod slots;
 mod stream;
 mod tls;
+mod transform;
 pub mod truth;
 pub mod units;
 

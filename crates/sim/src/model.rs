@@ -10,6 +10,7 @@ use crate::ask::Ask;
 use crate::chunk::{Chunk, Dialect, Usage, Whole};
 use crate::config::{DEFAULT_TOKENS, Fault, FaultKind, MAX_TOKENS, Model, Rate};
 use crate::reply::{Block, Content, Ending, Event, Framing, Reply, Run, Sheet};
+use crate::slots::Slots;
 
 /// The text of every answer, a token a word, over and over.
 const WORDS: [&str; 32] = [
@@ -25,6 +26,7 @@ const VARIANTS: u32 = WORDS.len() as u32;
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) model: Model,
+    pub(crate) slots: Option<Slots>,
     /// The model's name as a JSON string.
     name: String,
     chat: OnceLock<Arc<Block>>,
@@ -68,8 +70,9 @@ struct Draw<'a> {
 
 impl Worker {
     pub(crate) fn new(model: Model) -> Self {
-        let name = json_string(&model.name);
-        Self { model, name, chat: OnceLock::new(), completions: OnceLock::new() }
+        let name = serde_json::Value::from(model.name.as_str()).to_string();
+        let slots = model.slots.map(|slots| Slots::new(slots, model.queue));
+        Self { model, slots, name, chat: OnceLock::new(), completions: OnceLock::new() }
     }
 
     /// The answer to the `nth` request of this model, as writes.
@@ -395,9 +398,4 @@ fn literal(what: What) -> Vec<u8> {
 
 fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// `text` as a JSON string with its quotes.
-pub(crate) fn json_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -65,7 +65,7 @@ impl Player<'_> {
     fn plan(&mut self, reply: &Reply, start: Mono) {
         let mut output = reply.runs.iter().filter(|run| run.count > 0 && run.write(0).1.is_output());
         let first = output.next();
-        let last = output.last().or(first);
+        let last = output.next_back().or(first);
         self.record.planned_first_ns = first.map(|run| self.due(start, run.due_ns(0)).as_nanos());
         self.record.planned_last_ns = last.map(|run| self.due(start, run.due_ns(run.count - 1)).as_nanos());
     }
@@ -80,6 +80,9 @@ impl Player<'_> {
         for i in 0..run.count {
             self.wait_until(self.due(start, run.due_ns(i))).await?;
             let (bytes, content) = run.write(i);
+            if bytes.is_empty() {
+                continue;
+            }
             let at = if single_bytes {
                 self.send_head(head).await?;
                 self.write_singly(bytes).await?

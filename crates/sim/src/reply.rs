@@ -79,14 +79,15 @@ struct Piece {
 }
 
 impl Block {
-    /// Appends one event's body bytes, framed; returns its index.
+    /// Appends one event's body bytes, framed; returns its index. An empty body stays empty: as a chunk it would end all.
     pub(crate) fn push(&mut self, framing: Framing, body: &[u8], content: Content) -> u32 {
         let start = self.bytes.len() as u32;
-        if framing == Framing::Chunked {
+        let chunked = framing == Framing::Chunked && !body.is_empty();
+        if chunked {
             self.bytes.extend_from_slice(format!("{:x}\r\n", body.len()).as_bytes());
         }
         self.bytes.extend_from_slice(body);
-        if framing == Framing::Chunked {
+        if chunked {
             self.bytes.extend_from_slice(b"\r\n");
         }
         self.pieces.push(Piece { start, end: self.bytes.len() as u32, content });

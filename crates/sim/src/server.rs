@@ -64,7 +64,7 @@ impl Server {
         let listener = listen(config.listen)?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
-            book: Book::new(&config),
+            book: Book::new(&config).map_err(io::Error::other)?,
             config,
             clock: Clock::monotonic(),
             log: Mutex::default(),
@@ -151,12 +151,9 @@ impl Shared {
         }
     }
 
-    /// Refuses a request without the key that the configuration asks for.
-    pub(crate) fn authorize(&self, head: &Head) -> Result<(), Sheet> {
-        if self.config.require_key.is_some() && self.config.require_key != head.bearer {
-            return Err(Sheet::error(401, "invalid_api_key", "Incorrect API key provided"));
-        }
-        Ok(())
+    /// Whether a request has the key that the configuration asks for.
+    pub(crate) fn lets_in(&self, head: &Head) -> bool {
+        self.config.require_key.is_none() || self.config.require_key == head.bearer
     }
 
     /// The answer to a request that is no question to a model.
@@ -183,13 +180,18 @@ impl Shared {
     }
 
     fn models(&self, head: &Head) -> Sheet {
-        if let Err(refusal) = self.authorize(head) {
-            return refusal;
+        if !self.lets_in(head) {
+            return no_key();
         }
         let model = |name| serde_json::json!({"id": name, "object": "model", "owned_by": "sim"});
         let data: Vec<_> = self.book.names().into_iter().map(model).collect();
         Sheet::json(200, serde_json::json!({"object": "list", "data": data}).to_string())
     }
+}
+
+/// The answer to a request without the right key.
+pub(crate) fn no_key() -> Sheet {
+    Sheet::error(401, "invalid_api_key", "Incorrect API key provided")
 }
 
 fn listen(addr: SocketAddr) -> io::Result<StdListener> {

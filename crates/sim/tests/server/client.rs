@@ -11,32 +11,32 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One answer, as it was on the wire.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Status line and headers.
-    pub head: String,
+    pub(crate) head: String,
     /// The body, taken out of its chunks.
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
     /// Whether the body ended as its framing asks.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Whether the connection failed with a reset.
-    pub reset: bool,
+    pub(crate) reset: bool,
 }
 
 impl Answer {
-    pub fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         self.head.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0)
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     /// The payloads of its events.
-    pub fn events(&self) -> Vec<String> {
+    pub(crate) fn events(&self) -> Vec<String> {
         let text = self.text();
         let events = text.split("\n\n").filter(|event| !event.is_empty());
         events.map(|event| event.strip_prefix("data: ").unwrap_or(event).to_owned()).collect()
@@ -44,19 +44,19 @@ impl Answer {
 }
 
 /// A connection.
-pub struct Client {
-    pub tcp: TcpStream,
+pub(crate) struct Client {
+    pub(crate) tcp: TcpStream,
     ahead: Vec<u8>,
 }
 
 impl Client {
-    pub fn new(server: &Running) -> Self {
+    pub(crate) fn new(server: &Running) -> Self {
         let tcp = TcpStream::connect(server.addr).unwrap();
         tcp.set_read_timeout(Some(PATIENCE)).unwrap();
         Self { tcp, ahead: Vec::new() }
     }
 
-    pub fn send(&mut self, method: &str, target: &str, headers: &str, body: &str) {
+    pub(crate) fn send(&mut self, method: &str, target: &str, headers: &str, body: &str) {
         let length = body.len();
         let request = format!(
             "{method} {target} HTTP/1.1\r\nhost: sim\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
@@ -64,18 +64,18 @@ impl Client {
         self.tcp.write_all(request.as_bytes()).unwrap();
     }
 
-    pub fn ask(&mut self, method: &str, target: &str, body: &str) -> Answer {
+    pub(crate) fn ask(&mut self, method: &str, target: &str, body: &str) -> Answer {
         self.send(method, target, "", body);
         self.read()
     }
 
     /// A streamed chat with `model` and whatever `more` fields there are.
-    pub fn chat(&mut self, model: &str, more: &str) -> Answer {
+    pub(crate) fn chat(&mut self, model: &str, more: &str) -> Answer {
         self.ask("POST", "/v1/chat/completions", &chat_body(model, "one two three", more))
     }
 
     /// Reads one answer to its end, or to the end of the connection.
-    pub fn read(&mut self) -> Answer {
+    pub(crate) fn read(&mut self) -> Answer {
         let mut answer = Answer::default();
         let mut raw = std::mem::take(&mut self.ahead);
         loop {
@@ -99,7 +99,7 @@ impl Client {
     }
 }
 
-pub fn chat_body(model: &str, prompt: &str, more: &str) -> String {
+pub(crate) fn chat_body(model: &str, prompt: &str, more: &str) -> String {
     let model = serde_json::Value::from(model);
     format!(r#"{{"model":{model},"stream":true,"messages":[{{"role":"user","content":"{prompt}"}}]{more}}}"#)
 }
@@ -139,7 +139,7 @@ fn parse_chunks(raw: &[u8], mut at: usize, answer: &mut Answer) -> Option<usize>
 }
 
 /// The records of the server, once `n` answers are over.
-pub fn records(server: &Running, n: usize) -> Vec<Record> {
+pub(crate) fn records(server: &Running, n: usize) -> Vec<Record> {
     for _ in 0..2_000 {
         let truth = server.truth();
         if truth.requests.len() >= n && truth.counters.in_flight == 0 {
@@ -151,7 +151,7 @@ pub fn records(server: &Running, n: usize) -> Vec<Record> {
 }
 
 /// Lets time pass.
-pub fn rest(span: Duration) {
+pub(crate) fn rest(span: Duration) {
     let clock = inferometer_clock::Clock::monotonic();
     inferometer_clock::block_until(clock.now() + span);
 }
