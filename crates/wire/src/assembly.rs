@@ -92,9 +92,11 @@ impl Assembly {
         }
     }
 
-    /// Takes an error that ends the answer.
+    /// Takes an error that ends the answer; it may explain the bare finish reason before it.
     pub(crate) fn fail(&mut self, fault: Fault) {
-        self.fault.get_or_insert(fault);
+        if self.fault.as_ref().is_none_or(|known| known.message.is_none()) {
+            self.fault = Some(fault);
+        }
         self.done = true;
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::answer::{Answer, End, Outcome, Progress};
+use crate::answer::{Answer, End, Outcome, Progress, Transcript};
 use crate::assembly::{Assembly, DONE};
 use crate::choice::ChoiceState;
 use crate::dialect::Dialect;
@@ -201,7 +201,9 @@ impl Decoder {
         let mut parts = choices.into_iter().map(ChoiceState::into_parts);
         let (transcript, finish) = parts.next().unwrap_or_default();
         let others: Vec<_> = parts.map(|(transcript, _)| transcript).collect();
-        let reasoning_seen = [&transcript].into_iter().chain(&others).any(|said| !said.reasoning.is_empty());
+        let has_reasoning = |said: &Transcript| !said.reasoning.is_empty();
+        let reasoning_seen =
+            flags.contains(Flag::ThinkTags) || has_reasoning(&transcript) || others.iter().any(has_reasoning);
         let usage = usage.finish(reasoning_seen, &mut flags);
         let (finish, finish_reason) = finish.unzip();
         let mut answer = Answer {

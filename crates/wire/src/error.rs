@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::chunk::Chunk;
+use crate::loose::Loose;
 use crate::sse::{Frame, Framer};
 
 /// Most bytes that are kept of an error's message.
@@ -20,12 +21,19 @@ pub(crate) struct Fault {
 /// Whether an event or a whole answer is an error. `"error": null` and its like are none.
 pub(crate) fn is_error(chunk: &Chunk<'_>) -> bool {
     let says = |raw: Option<&serde_json::value::RawValue>| {
-        raw.is_some_and(|raw| !matches!(raw.get(), "null" | "\"\"" | "{}" | "[]" | "false"))
+        raw.is_some_and(|raw| !matches!(raw.get(), "null" | "\"\"" | "{}" | "[]" | "false" | "0"))
     };
     let has_no_output = chunk.choices.is_empty() && chunk.usage.is_none();
     let is_named = chunk.kind.text() == "error" || chunk.object.text() == "error";
-    let is_bare = !chunk.message.is_absent() && !chunk.code.is_absent();
+    let is_bare = !chunk.message.text().is_empty() && !is_success(&chunk.code);
     says(chunk.error) || (has_no_output && (is_named || is_bare || says(chunk.detail)))
+}
+
+/// Whether a code beside a message is none, or one that says all is well.
+fn is_success(code: &Loose<'_>) -> bool {
+    matches!(code.as_u64(), Some(0 | 200))
+        || matches!(code.text(), "0" | "200" | "success")
+        || code.is_absent()
 }
 
 /// Reads an error of any shape; text that is no JSON is its own message.

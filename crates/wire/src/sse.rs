@@ -150,7 +150,7 @@ impl Framer {
     }
 
     fn keep(&mut self, held: Option<&[u8]>) {
-        if let Some(value) = held {
+        if let Some(value) = held.filter(|_| !self.too_large) {
             if self.has_data {
                 self.data.push(b'\n');
             }

@@ -85,6 +85,7 @@ fn w45_odd_finish_reasons() {
 fn w46_finish_reason_error() {
     let error = r#"{"choices":[{"delta":{},"finish_reason":"error"}]}"#;
     events(&[A, error, USAGE, DONE]).check("a1", "stream_error error -", "");
+    events(&[A, error, r#"{"error":{"code":500,"message":"m"}}"#]).check("a1", "stream_error 500 m", "");
 }
 
 #[test]
@@ -151,6 +152,7 @@ fn w52_error_in_other_shapes() {
     ] {
         events(&[A, event]).check("a1", outcome, "");
     }
+    events(&[A, r#"{"code":200,"message":"success"}"#, STOP]).check("a1", "complete", "");
     let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "x".repeat(5000));
     let answer = events(&[&long]).run(usize::MAX).1;
     assert_eq!(crate::common::describe(&answer.outcome).len(), "stream_error - ".len() + 2048);

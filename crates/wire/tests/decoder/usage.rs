@@ -106,6 +106,9 @@ fn w36_reasoning_added_on_top() {
     );
     check(&[so, STOP, &inclusive], "a1 r2", "", [Some(21), Some(70), Some(60)]);
     check(&[STOP, &inclusive], "a1", "hidden_reasoning", [Some(21), Some(70), Some(60)]);
+    let tags = r#"{"choices":[{"index":1,"delta":{"content":"<think>so"}}]}"#;
+    let stop = r#"{"choices":[{"index":1,"finish_reason":"stop"}]}"#;
+    check(&[tags, STOP, stop, &inclusive], "a1 r9", "think_tags", [Some(21), Some(70), Some(60)]);
 }
 
 #[test]
