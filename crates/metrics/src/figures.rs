@@ -24,6 +24,9 @@ pub(crate) enum Unit {
     Requests,
 }
 
+/// Over what a figure counts where failures do, and its formula there.
+type All = Option<(Unit, fn(&Row) -> Option<Point>)>;
+
 /// One figure of a request.
 pub(crate) struct Figure {
     pub(crate) name: &'static str,
@@ -32,7 +35,7 @@ pub(crate) struct Figure {
     /// The figure of an ok request.
     pub(crate) ok: fn(&Row) -> Option<f64>,
     /// The figure where failures count, and over what.
-    pub(crate) all: Option<(Unit, fn(&Row) -> Option<Point>)>,
+    pub(crate) all: All,
 }
 
 /// Every distribution, but the pooled chunk gaps.
@@ -72,11 +75,7 @@ pub(crate) const FIGURES: [Figure; 18] = [
 /// Reasoning tokens: apart, since most cells have none.
 pub(crate) const REASONING: Figure = counted(name::REASONING, "tokens", |r| r.reasoning.get());
 
-const fn timed(
-    name: &'static str,
-    ok: fn(&Row) -> Option<f64>,
-    all: Option<(Unit, fn(&Row) -> Option<Point>)>,
-) -> Figure {
+const fn timed(name: &'static str, ok: fn(&Row) -> Option<f64>, all: All) -> Figure {
     Figure { name, unit: "ms", shape: Shape::Plain, ok, all }
 }
 

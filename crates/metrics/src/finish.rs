@@ -129,7 +129,7 @@ fn figure_named(name: &str) -> &'static Figure {
 }
 
 fn median(population: &Population) -> Option<f64> {
-    population.sorted.at(population.sorted.len().div_ceil(2)).map(|point| point.number())
+    population.sorted.at(population.sorted.len().div_ceil(2)).map(Point::number)
 }
 
 /// Every distribution that this cell can have, ok only with all attempts beside it.

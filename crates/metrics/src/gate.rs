@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Num;
 use crate::limit::Kind;
-use crate::names::{all, canonical, name, nearest};
+use crate::names::{all, canonical, distance, name, nearest};
 
 /// No run is asked to make more requests than this for a gate's sake.
 const MAX_NEEDED: u64 = 1 << 40;
@@ -227,11 +227,12 @@ fn read_figure(given: &str) -> Result<(&'static str, Option<Prob>), GateError> {
     }
     let (base, statistic) = given.rsplit_once('_').unwrap_or((given, ""));
     let Some(metric) = canonical(base) else {
-        let meant =
-            nearest(base, all()).into_iter().chain(nearest(given, all())).min_by_key(|name| name.len());
-        let nearest = meant.unwrap_or("ttft").to_owned();
-        let nearest =
-            if canonical(&nearest).is_some_and(is_single) { nearest } else { format!("{nearest}_p95") };
+        // The statistic may be part of a wrong name (`eror_rate`) or stand behind it (`tfft_p95`).
+        let candidates =
+            [given, base].map(|wrong| nearest(wrong, all()).map(|name| (distance(wrong, name), name)));
+        let nearest = candidates.into_iter().flatten().min().map_or("ttft", |(_, name)| name);
+        let is_whole = canonical(nearest).is_some_and(is_single);
+        let nearest = if is_whole { nearest.to_owned() } else { format!("{nearest}_p95") };
         return Err(GateError::Metric { given: given.to_owned(), nearest });
     };
     if is_single(metric) {

@@ -38,23 +38,24 @@ impl Kind {
 
     /// The limit in the figure's own unit (ms, per second, 0 to 1, USD); `None` when it is no such thing.
     pub(crate) fn parse(self, text: &str) -> Option<f64> {
-        let (number, factor) = match self {
+        // Divisors, since 0.95 is 95 / 100 and not 95 × 0.01.
+        let (number, divisor) = match self {
             Kind::Time => time(text),
             Kind::Speed => (text.strip_suffix("/s").unwrap_or(text), 1.0),
-            Kind::Share => text.strip_suffix('%').map_or((text, 1.0), |percent| (percent, 0.01)),
+            Kind::Share => text.strip_suffix('%').map_or((text, 1.0), |percent| (percent, 100.0)),
             Kind::Money => (text.strip_prefix('$').unwrap_or(text), 1.0),
         };
         let number = number.trim();
         let is_plain = number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-        let value = number.parse::<f64>().ok().filter(|_| is_plain)? * factor;
+        let value = number.parse::<f64>().ok().filter(|_| is_plain)? / divisor;
         (value.is_finite() && (self != Kind::Share || value <= 1.0)).then_some(value)
     }
 }
 
 fn time(text: &str) -> (&str, f64) {
-    for (unit, factor) in [("ms", 1.0), ("us", 1e-3), ("µs", 1e-3), ("s", 1e3)] {
+    for (unit, divisor) in [("ms", 1.0), ("us", 1e3), ("µs", 1e3), ("s", 1e-3)] {
         if let Some(number) = text.strip_suffix(unit) {
-            return (number, factor);
+            return (number, divisor);
         }
     }
     (text, 1.0)

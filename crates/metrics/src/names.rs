@@ -74,9 +74,9 @@ const ALIASES: [(&str, &[&str]); 17] = [
     (name::SPEED_E2E, &["speed_e2e"]),
     (name::TOKENS_RATE, &["throughput", "tps"]),
     (name::REQUEST_RATE, &["rps"]),
-    (name::ERROR_RATE, &["error_rate", "errors"]),
+    (name::ERROR_RATE, &["error_rate"]),
     (name::USEFUL_RATE, &["useful"]),
-    (name::COST_PER_USEFUL, &["cost"]),
+    (name::COST_PER_USEFUL, &[]),
 ];
 
 /// The figure's own name for any of its names. Names that mean a different thing in other tools (`itl`) are no alias.
@@ -106,7 +106,7 @@ pub(crate) fn nearest(given: &str, known: impl Iterator<Item = &'static str>) ->
 }
 
 /// Levenshtein's distance. Names are short; a hostile one is cut to what any name could match.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     const MAX_CHARS: usize = 64;
     let b: Vec<char> = b.chars().take(MAX_CHARS).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

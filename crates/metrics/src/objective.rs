@@ -12,6 +12,9 @@ use crate::names::{canonical, name, nearest, short};
 const METRICS: [&str; 6] =
     [name::TTFT, name::TTFA, name::TPOT, name::LATENCY, name::CHUNK_GAP_MAX, name::SPEED];
 
+/// The same as people type them, for error texts.
+const METRIC_NAMES: &str = "ttft, ttfa, tpot, e2el, chunk_gap_max, speed";
+
 /// One limit on one figure of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
@@ -66,7 +69,7 @@ pub enum ObjectiveError {
     #[error("`{0}` is no objective: write name:limit, such as ttft:300 (milliseconds)")]
     Form(String),
     /// A name that no request has a figure for.
-    #[error("no request has a figure `{given}`: did you mean `{nearest}`?")]
+    #[error("no request has a figure `{given}`: did you mean `{nearest}`, or one of {METRIC_NAMES}?")]
     Metric {
         /// As typed.
         given: String,
@@ -166,10 +169,19 @@ mod tests {
             "ttft=300",
             Err("`ttft=300` is no objective: write name:limit, such as ttft:300 (milliseconds)"),
         );
-        check("tft:300", Err("no request has a figure `tft`: did you mean `ttft`?"));
-        check("error_rate:1%", Err("no request has a figure `error_rate`: did you mean `ttft`?"));
+        check(
+            "tft:300",
+            Err(
+                "no request has a figure `tft`: did you mean `ttft`, or one of ttft, ttfa, tpot, e2el, chunk_gap_max, speed?",
+            ),
+        );
         check("ttft:fast", Err("`fast` is no limit for ttft: give a time such as 300, 300ms or 2s"));
         check("ttft:1 time_to_first_token:2", Err("ttft has two limits"));
+    }
+
+    #[test]
+    fn the_names_in_the_error_are_the_names() {
+        assert_eq!(METRICS.map(short).join(", "), METRIC_NAMES);
     }
 
     #[test]

@@ -53,10 +53,10 @@ impl RunReader {
 
     /// Streams the samples in the order they ended, each with its events. May be called again.
     pub fn samples(&self) -> Result<Samples, RecordError> {
-        let samples = Lines::open(self.dir.join(SAMPLES_FILE))?;
+        let lines = Lines::open(self.dir.join(SAMPLES_FILE))?;
         let path = self.dir.join(EVENTS_FILE);
         let events = if fs::exists(&path).unwrap_or(true) { Some(Lines::open(path)?) } else { None };
-        Ok(Samples { samples, events, pending: None, unmatched: 0 })
+        Ok(Samples { lines, events, pending: None, unmatched: 0 })
     }
 
     /// Writes `summary.json`, replacing one that is there.
@@ -97,7 +97,7 @@ pub struct Tail {
 /// The stream of a run's samples. Fused: after an error it ends.
 #[derive(Debug)]
 pub struct Samples {
-    samples: Lines<Sample>,
+    lines: Lines<Sample>,
     events: Option<Lines<Events>>,
     pending: Option<Events>,
     unmatched: u64,
@@ -107,23 +107,19 @@ impl Samples {
     /// What was lost at the end; complete once the stream has ended.
     pub fn tail(&self) -> Tail {
         Tail {
-            torn_samples: u64::from(self.samples.torn),
+            torn_samples: u64::from(self.lines.torn),
             torn_events: u64::from(self.events.as_ref().is_some_and(|events| events.torn)),
             unmatched_events: self.unmatched,
         }
     }
 
     fn read(&mut self) -> Result<Option<Recorded>, RecordError> {
-        match self.samples.read()? {
-            Some(sample) => {
-                let events = self.events_of(&sample)?;
-                Ok(Some((sample, events)))
-            }
-            None => {
-                self.drain_events()?;
-                Ok(None)
-            }
-        }
+        let Some(sample) = self.lines.read()? else {
+            self.drain_events()?;
+            return Ok(None);
+        };
+        let events = self.events_of(&sample)?;
+        Ok(Some((sample, events)))
     }
 
     /// Both files have one order, and a sample without output may have no events: the next events are this sample's
@@ -155,7 +151,7 @@ impl Iterator for Samples {
     fn next(&mut self) -> Option<Self::Item> {
         let read = self.read();
         if read.is_err() {
-            self.samples.ended = true;
+            self.lines.ended = true;
             self.events = None;
         }
         read.transpose()

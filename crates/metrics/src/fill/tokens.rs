@@ -59,7 +59,7 @@ fn visible_events<'a>(sample: &Sample, events: &'a [Stamped]) -> &'a [Stamped] {
 fn first_tokens(sample: &Sample, events: &[Stamped], n: u64) -> Option<(u64, bool)> {
     let first = events.first()?;
     let is_told = sample.output_tokens.is_some() && !has_flag(sample, "hidden_reasoning");
-    if let Some(told) = first.tokens.filter(|_| is_told) {
+    if let Some(told) = first.tokens.filter(|told| is_told && *told > 0) {
         return Some((u64::from(told), false));
     }
     let chars: u64 = events.iter().map(|event| u64::from(event.chars)).sum();
