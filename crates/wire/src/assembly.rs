@@ -80,7 +80,11 @@ impl Assembly {
 
     /// Takes one JSON text, of an event or a whole answer.
     pub(crate) fn json(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event)) {
-        let text = String::from_utf8_lossy(bytes);
+        // Far faster than the lossy reading, which is for the rest.
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
+        };
         self.flags.set_if(matches!(text, Cow::Owned(_)), Flag::InvalidUtf8);
         // The derived readers would take an array's elements for fields.
         if !text.starts_with('{') {

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::chunk::{Choice, Delta, FunctionDelta, ToolDelta};
-use crate::few::Few;
 use crate::loose::Loose;
 use crate::pieces::{Pieces, Reasoning};
 
@@ -13,7 +12,7 @@ use crate::pieces::{Pieces, Reasoning};
 /// event); at the end of a stream it repeats what was said (W19).
 pub(crate) fn pieces<'a>(choice: &mut Choice<'a>, nothing_said: bool) -> Pieces<'a> {
     let message = choice.message.take().filter(|_| nothing_said);
-    choice.delta.take().or(message).map(from_delta).unwrap_or_default()
+    choice.delta.take().or(message.map(|whole| *whole)).map(from_delta).unwrap_or_default()
 }
 
 fn from_delta(delta: Delta<'_>) -> Pieces<'_> {
@@ -26,23 +25,22 @@ fn from_delta(delta: Delta<'_>) -> Pieces<'_> {
     }
     reasoning.merge(thinking);
     let (audio, has_audio) = audio(delta.audio);
-    let tools = match delta.function_call {
-        Some(function) if delta.tool_calls.is_empty() => legacy_call(function),
-        _ => delta.tool_calls,
-    };
+    let legacy = delta.function_call.map(|function| legacy_call(*function));
+    let tools =
+        delta.tool_calls.filter(|calls| !calls.is_empty()).unwrap_or_else(|| legacy.into_iter().collect());
     Pieces { content, reasoning, refusal: delta.refusal.into_text(), tools, audio, has_audio }
 }
 
-fn legacy_call(function: FunctionDelta<'_>) -> Few<ToolDelta<'_>> {
-    Few::from(ToolDelta { function: Some(function), ..ToolDelta::default() })
+fn legacy_call(function: FunctionDelta<'_>) -> ToolDelta<'_> {
+    ToolDelta { function: Some(function), ..ToolDelta::default() }
 }
 
 /// Content is text, or typed parts of which some are reasoning (W08).
 fn content(value: Loose<'_>) -> (Cow<'_, str>, Reasoning<'_>) {
-    let Loose::Other(Value::Array(parts)) = value else { return (value.into_text(), Reasoning::default()) };
+    let Loose::Other(tree) = &value else { return (value.into_text(), Reasoning::default()) };
     let mut content = String::new();
     let mut thinking = Reasoning::default();
-    for part in &parts {
+    for part in tree.as_array().into_iter().flatten() {
         match part.get("type").and_then(Value::as_str) {
             Some("thinking" | "reasoning") => gather(part, thinking.text.to_mut()),
             _ => gather(part, &mut content),
@@ -55,6 +53,7 @@ fn content(value: Loose<'_>) -> (Cow<'_, str>, Reasoning<'_>) {
 fn reasoning(value: Loose<'_>) -> Reasoning<'_> {
     let tree = match value {
         Loose::Other(tree) => tree,
+        Loose::Count(_) => return Reasoning { unknown_shape: true, ..Reasoning::default() },
         text => return Reasoning { text: text.into_text(), ..Reasoning::default() },
     };
     let mut text = String::new();
@@ -108,7 +107,7 @@ fn is_label(key: &str) -> bool {
 
 /// Audio: its transcript, and whether data came.
 fn audio(value: Loose<'_>) -> (Cow<'_, str>, bool) {
-    let Loose::Other(Value::Object(fields)) = value else { return (Cow::Borrowed(""), false) };
+    let Loose::Other(fields) = value else { return (Cow::Borrowed(""), false) };
     let text = |key| fields.get(key).and_then(Value::as_str).unwrap_or_default();
     (Cow::Owned(text("transcript").to_owned()), !text("data").is_empty())
 }

@@ -55,7 +55,7 @@ pub(crate) struct Choice<'a> {
     #[serde(borrow)]
     pub(crate) delta: Option<Delta<'a>>,
     #[serde(borrow)]
-    pub(crate) message: Option<Delta<'a>>,
+    pub(crate) message: Option<Box<Delta<'a>>>,
     #[serde(borrow)]
     pub(crate) text: Loose<'a>,
     #[serde(borrow)]
@@ -79,9 +79,9 @@ pub(crate) struct Delta<'a> {
     #[serde(borrow)]
     pub(crate) refusal: Loose<'a>,
     #[serde(borrow)]
-    pub(crate) tool_calls: Few<ToolDelta<'a>>,
+    pub(crate) tool_calls: Option<Vec<ToolDelta<'a>>>,
     #[serde(borrow)]
-    pub(crate) function_call: Option<FunctionDelta<'a>>,
+    pub(crate) function_call: Option<Box<FunctionDelta<'a>>>,
     #[serde(borrow)]
     pub(crate) audio: Loose<'a>,
 }

@@ -18,12 +18,6 @@ impl<T> Default for Few<T> {
     }
 }
 
-impl<T> From<T> for Few<T> {
-    fn from(one: T) -> Self {
-        Few { first: Some(one), rest: Vec::new() }
-    }
-}
-
 impl<T> Few<T> {
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_none()

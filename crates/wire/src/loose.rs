@@ -14,8 +14,10 @@ pub(crate) enum Loose<'a> {
     #[default]
     Absent,
     Text(Cow<'a, str>),
-    /// A number, a boolean, an array or an object.
-    Other(Value),
+    /// A whole number, as an index is: nearly every event has one.
+    Count(u64),
+    /// Another number, a boolean, an array or an object; boxed, since it is rare and events are moved about.
+    Other(Box<Value>),
 }
 
 impl<'a> Loose<'a> {
@@ -23,7 +25,7 @@ impl<'a> Loose<'a> {
     pub(crate) fn text(&self) -> &str {
         match self {
             Loose::Text(text) => text,
-            Loose::Absent | Loose::Other(_) => "",
+            Loose::Absent | Loose::Count(_) | Loose::Other(_) => "",
         }
     }
 
@@ -31,7 +33,7 @@ impl<'a> Loose<'a> {
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         match self {
             Loose::Text(text) => text,
-            Loose::Absent | Loose::Other(_) => Cow::Borrowed(""),
+            Loose::Absent | Loose::Count(_) | Loose::Other(_) => Cow::Borrowed(""),
         }
     }
 
@@ -39,14 +41,15 @@ impl<'a> Loose<'a> {
     pub(crate) fn into_text_or_json(self) -> Cow<'a, str> {
         match self {
             Loose::Other(value) => Cow::Owned(value.to_string()),
+            Loose::Count(count) => Cow::Owned(count.to_string()),
             text => text.into_text(),
         }
     }
 
     pub(crate) fn as_u64(&self) -> Option<u64> {
         match self {
-            Loose::Other(value) => value.as_u64(),
-            Loose::Absent | Loose::Text(_) => None,
+            Loose::Count(count) => Some(*count),
+            Loose::Absent | Loose::Text(_) | Loose::Other(_) => None,
         }
     }
 
@@ -75,19 +78,19 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Loose<'de>, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(other(value))
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<Loose<'de>, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(other(value))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Loose<'de>, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(Loose::Count(value))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Loose<'de>, E> {
-        Ok(Loose::Other(value.into()))
+        Ok(other(value))
     }
 
     fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Loose<'de>, E> {
@@ -99,10 +102,14 @@ impl<'de> Visitor<'de> for Anything {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Loose<'de>, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(seq)).map(Loose::Other)
+        Value::deserialize(SeqAccessDeserializer::new(seq)).map(other)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Loose<'de>, A::Error> {
-        Value::deserialize(MapAccessDeserializer::new(map)).map(Loose::Other)
+        Value::deserialize(MapAccessDeserializer::new(map)).map(other)
     }
+}
+
+fn other<'a>(value: impl Into<Value>) -> Loose<'a> {
+    Loose::Other(Box::new(value.into()))
 }
