@@ -1,0 +1,127 @@
+//! A table in a terminal of a given width.
+
+use crate::clean::clean;
+use crate::page::{Column, Style, Table, Text};
+use crate::wrap::{columns, wrap};
+
+/// Columns between two columns of the table.
+const GAP: usize = 2;
+
+/// Indentation below the name of a row that has become a list.
+const INDENT: usize = 2;
+
+/// A line of a table: its pieces in order, the spaces between them included.
+pub(crate) type Line = Vec<Text>;
+
+/// `table` in lines of at most `width` columns. A table that is too wide breaks its cells at spaces; one that still is
+/// becomes several below each other, each with the names of the rows; where a single column is too wide beside the
+/// names, each row becomes a list.
+pub(crate) fn lines(table: &Table, width: usize) -> Vec<Line> {
+    let table = cleaned(table);
+    let Some(parts) = split(&table, width) else { return listed(&table, width) };
+    let drawn = parts.iter().map(|(part, widths)| draw(part, widths)).collect::<Vec<_>>();
+    drawn.join(&Line::new())
+}
+
+/// The fewest tables, taken from left to right, that each fit; with the widths of their columns.
+fn split(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
+    let mut parts = Vec::new();
+    let mut chosen = vec![0];
+    for i in 1..table.columns.len() {
+        chosen.push(i);
+        if fit(&table.only(&chosen), width).is_none() {
+            chosen.pop();
+            parts.push(chosen);
+            chosen = vec![0, i];
+        }
+    }
+    parts.push(chosen);
+    let fitted = parts.into_iter().map(|chosen| {
+        let part = table.only(&chosen);
+        let widths = fit(&part, width)?;
+        Some((part, widths))
+    });
+    fitted.collect()
+}
+
+fn draw(table: &Table, widths: &[usize]) -> Vec<Line> {
+    let head = table.columns.iter().map(|column| Text { style: Style::Strong, text: column.head.clone() });
+    let rows = std::iter::once(head.collect()).chain(table.rows.iter().cloned());
+    rows.flat_map(|row: Vec<Text>| draw_row(&row, &table.columns, widths)).collect()
+}
+
+/// The table with harmless text.
+fn cleaned(table: &Table) -> Table {
+    let clean = |cell: &Text| Text { style: cell.style, text: clean(&cell.text).into_owned() };
+    let pruned = table.pruned();
+    let rows = pruned.rows.iter().map(|row| row.iter().map(clean).collect()).collect();
+    Table { columns: pruned.columns, rows }
+}
+
+/// A width for each column: natural ones where they fit, else the widest give way down to their longest word.
+fn fit(table: &Table, width: usize) -> Option<Vec<usize>> {
+    let texts = |i: usize| {
+        let cells = table.rows.iter().filter_map(move |row| row.get(i)).map(|cell| cell.text.as_str());
+        cells.chain(table.columns.get(i).map(|column| column.head.as_str()))
+    };
+    let count = table.columns.len();
+    let natural = |i| texts(i).map(columns).max().unwrap_or(0);
+    let least = |i| texts(i).flat_map(|text| text.split(' ')).map(columns).max().unwrap_or(0);
+    let mut widths: Vec<usize> = (0..count).map(natural).collect();
+    let least: Vec<usize> = (0..count).map(least).collect();
+    let room = width.checked_sub(GAP * count.saturating_sub(1))?;
+    let mut excess = widths.iter().sum::<usize>().saturating_sub(room);
+    while excess > 0 {
+        let can_give = widths.iter_mut().zip(&least).filter(|(width, least)| **width > **least);
+        let (widest, _) = can_give.max_by_key(|(width, _)| **width)?;
+        *widest -= 1;
+        excess -= 1;
+    }
+    Some(widths)
+}
+
+/// One row of the table: as many lines as its tallest cell has.
+fn draw_row(row: &[Text], heads: &[Column], widths: &[usize]) -> Vec<Line> {
+    let cells: Vec<Vec<String>> =
+        row.iter().zip(widths).map(|(cell, width)| wrap(&cell.text, *width)).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    (0..height).map(|at| draw_line(at, row, &cells, heads, widths)).collect()
+}
+
+fn draw_line(at: usize, row: &[Text], cells: &[Vec<String>], heads: &[Column], widths: &[usize]) -> Line {
+    let mut line = Line::new();
+    let mut owed = 0; // spaces not yet written, so that no line ends with one
+    for (((cell, lines), head), width) in row.iter().zip(cells).zip(heads).zip(widths) {
+        let text = lines.get(at).map_or("", String::as_str);
+        let free = width.saturating_sub(columns(text));
+        if head.is_right {
+            owed += free;
+        }
+        if !text.is_empty() {
+            line.push(Text::from(" ".repeat(owed)));
+            line.push(Text { style: cell.style, text: text.to_owned() });
+            owed = 0;
+        }
+        owed += GAP + if head.is_right { 0 } else { free };
+    }
+    line
+}
+
+/// Each row as its name and, below it, a line per cell.
+fn listed(table: &Table, width: usize) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        let Some((name, cells)) = row.split_first() else { continue };
+        lines.extend(
+            wrap(&name.text, width).into_iter().map(|text| vec![Text { style: Style::Strong, text }]),
+        );
+        let heads = table.columns.iter().skip(1).map(|column| column.head.as_str());
+        for (cell, head) in cells.iter().zip(heads).filter(|(cell, _)| !cell.text.is_empty()) {
+            let said = if head.is_empty() { cell.text.clone() } else { format!("{head}: {}", cell.text) };
+            for text in wrap(&said, width.saturating_sub(INDENT)) {
+                lines.push(vec![Text::from(" ".repeat(INDENT)), Text { style: cell.style, text }]);
+            }
+        }
+    }
+    lines
+}

@@ -1,0 +1,52 @@
+//! What a reader should see of a run: headline first, then the cells, then where it all stands.
+
+mod cell;
+mod client;
+mod failures;
+mod gates;
+mod money;
+mod requests;
+mod run;
+mod sweep;
+mod throughput;
+mod times;
+mod tokens;
+
+use inferometer_metrics::CellSummary;
+
+use crate::RunView;
+use crate::page::{Block, Text};
+
+/// Up to so many cells are shown in full below their table; of more, only what is wrong with them.
+const FULL_CELLS: usize = 4;
+
+/// The page of a run.
+pub(crate) fn page(run: &RunView<'_>) -> Vec<Block> {
+    let cells = &run.summary.cells;
+    let mut blocks = run::opening(run);
+    if cells.len() > 1 {
+        blocks.extend(sweep::blocks(cells));
+    }
+    let is_full = cells.len() <= FULL_CELLS;
+    blocks.extend(
+        cells.iter().flat_map(|cell| if is_full { cell::full(run, cell) } else { cell::brief(run, cell) }),
+    );
+    blocks.extend(run::closing(run));
+    blocks
+}
+
+/// Joins what is there: absent parts leave no trace.
+fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    let said: Vec<String> = parts.into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(" · "))
+}
+
+/// Warnings, each with its word in front.
+fn warnings(texts: &[String]) -> Vec<Block> {
+    texts.iter().map(|text| Block::Notice(Text::warn(format!("warning: {text}")))).collect()
+}
+
+/// Marks what stands on the figures of a cell whose client was too slow.
+fn marked(cell: &CellSummary, text: String) -> Text {
+    if cell.client.valid { text.into() } else { Text::bad(format!("not valid: {text}")) }
+}

@@ -1,0 +1,81 @@
+//! What it cost.
+
+use inferometer_metrics::{CellSummary, Cost};
+
+use crate::RunView;
+use crate::number::{counted, dollar_rate, dollars, percent};
+use crate::page::{Fact, Text};
+
+use super::joined;
+
+/// Total, per useful answer, and what was wasted. Unknown is said, never 0.
+pub(super) fn fact(run: &RunView<'_>, cell: &CellSummary) -> Fact {
+    let cost = &cell.cost;
+    let lines = match &cost.total_usd {
+        None => vec![unknown(run, cell).into()],
+        Some(total) => {
+            let lines = [
+                joined([Some(sum(cost, total)), per_useful(cost), per_thousand(cost), waste(cost)]),
+                bound(cost),
+                reported(cost),
+            ];
+            lines.into_iter().flatten().map(Text::from).collect()
+        }
+    };
+    Fact { label: "cost", lines }
+}
+
+fn unknown(run: &RunView<'_>, cell: &CellSummary) -> String {
+    if cell.cost.priced + cell.cost.unknown == 0 {
+        return "unknown: nothing was asked".to_owned();
+    }
+    match run.is_unpriced(&cell.target) {
+        Some(true) => {
+            "unknown: no price; give one with --price input=3,output=15 (US dollars per million tokens)"
+        }
+        Some(false) => "unknown: there is a price, but no answer told its usage",
+        None => "unknown: no price, or no usage to price",
+    }
+    .to_owned()
+}
+
+fn at_least(cost: &Cost) -> &'static str {
+    if cost.lower_bound { "≥\u{a0}" } else { "" }
+}
+
+fn sum(cost: &Cost, total: &str) -> String {
+    let attempts = counted(cost.priced, "attempt", "attempts");
+    format!("{}${total} for {attempts}", at_least(cost))
+}
+
+fn per_useful(cost: &Cost) -> Option<String> {
+    let rate = &cost.per_useful_usd;
+    let note = rate.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
+    if let Some(value) = dollar_rate(rate) {
+        return Some(format!("{}{value} per useful answer{note}", at_least(cost)));
+    }
+    let least = rate.lo.map(|lo| format!("; ≥\u{a0}{} each", dollars(lo))).unwrap_or_default();
+    Some(format!("no useful answer to divide by{least}{note}"))
+}
+
+fn per_thousand(cost: &Cost) -> Option<String> {
+    cost.per_1000_answers_usd.map(|value| format!("{}{} per 1,000 answers", at_least(cost), dollars(value)))
+}
+
+fn waste(cost: &Cost) -> Option<String> {
+    let share = cost.waste_share.filter(|share| share.get() > 0.0)?;
+    Some(format!("{} spent on answers of no use", percent(share.get())))
+}
+
+fn bound(cost: &Cost) -> Option<String> {
+    cost.lower_bound.then(|| {
+        format!("a lower bound: of {} the cost is unknown", counted(cost.unknown, "attempt", "attempts"))
+    })
+}
+
+fn reported(cost: &Cost) -> Option<String> {
+    let warmup = cost.warmup_usd.as_ref().map(|usd| format!("${usd} more for warm-up and preflight"));
+    let reported = cost.reported_usd.as_ref().map(|usd| format!("the provider reports ${usd}"));
+    let residual = cost.residual_usd.as_ref().map(|usd| format!("its figure − ours: ${usd}"));
+    joined([warmup, reported, residual])
+}

@@ -1,0 +1,42 @@
+//! What is said of the run as a whole.
+
+use crate::page::{Block, Fact, Text};
+use crate::{Ending, RunView};
+
+use super::warnings;
+
+/// What must be known before any figure is read.
+pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
+    let mut notices = Vec::new();
+    match run.ending() {
+        Ending::Complete => {}
+        Ending::Interrupted => notices.push(Text::warn(
+            "interrupted: the run was stopped before its plan's end. Every figure is of what had been measured by then.",
+        )),
+        Ending::Incomplete => notices.push(Text::bad(
+            "incomplete: the run was killed, or is still at work. Every figure is of what has reached the disk.",
+        )),
+    }
+    if run.is_insecure() {
+        notices.push(Text::warn(
+            "warning: TLS certificates were not verified (--insecure): who answered is not proven. To verify a \
+             private CA, name its file with --cacert.",
+        ));
+    }
+    if run.summary.cells.is_empty() {
+        notices.push(Text::bad("nothing was measured: the run has no cell."));
+    }
+    let mut blocks: Vec<Block> = notices.into_iter().map(Block::Notice).collect();
+    blocks.extend(warnings(&run.summary.warnings));
+    blocks
+}
+
+/// Where it all stands, and how to get it again.
+pub(super) fn closing(run: &RunView<'_>) -> Vec<Block> {
+    let seed = run.seed().map(|seed| Text::from(seed.to_string()));
+    let folder = run.folder.map(|folder| Text::from(folder.display().to_string()));
+    vec![Block::Facts(vec![
+        Fact { label: "seed", lines: seed.into_iter().collect() },
+        Fact { label: "folder", lines: folder.into_iter().collect() },
+    ])]
+}

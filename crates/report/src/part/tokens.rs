@@ -1,0 +1,56 @@
+//! Tokens by source: what the server says, what we counted, never mixed.
+
+use inferometer_metrics::{CellSummary, Tokens};
+
+use crate::number::{count, counted, digits, percent};
+use crate::page::{Fact, Text};
+
+use super::joined;
+
+/// Tokens, each line from one source.
+pub(super) fn facts(cell: &CellSummary) -> Vec<Fact> {
+    let tokens = &cell.tokens;
+    let lines = [by_server(tokens), by_tokenizer(tokens), partial(tokens)];
+    let lines = lines.into_iter().flatten().map(Text::from).collect();
+    vec![Fact { label: "tokens", lines: if cell.counts.ok > 0 { lines } else { Vec::new() } }]
+}
+
+fn by_server(tokens: &Tokens) -> Option<String> {
+    let said = joined([
+        tokens.input.map(|n| format!("{} in", count(n))),
+        tokens.output.map(|n| format!("{} out", count(n))),
+        tokens.reasoning.filter(|n| *n > 0).map(|n| format!("{} of them reasoning", count(n))),
+        tokens.cache_read.filter(|n| *n > 0).map(|n| format!("{} read from a cache", count(n))),
+        tokens
+            .cached_share
+            .filter(|share| share.get() > 0.0)
+            .map(|share| format!("{} cached", percent(share.get()))),
+        tokens.cache_write.filter(|n| *n > 0).map(|n| format!("{} written to a cache", count(n))),
+        tokens.per_chunk.map(|n| format!("{} a chunk", digits(n.get()))),
+    ]);
+    let all = tokens.requests_with_usage + tokens.requests_without_usage;
+    match said {
+        Some(said) if tokens.requests_with_usage > 0 => {
+            let with = count(tokens.requests_with_usage);
+            Some(format!("{said} (the server's usage, {with} of {} answers)", count(all)))
+        }
+        _ if all > 0 => {
+            Some(format!("unknown: the server told no usage in {}", counted(all, "answer", "answers")))
+        }
+        _ => None,
+    }
+}
+
+fn by_tokenizer(tokens: &Tokens) -> Option<String> {
+    let said = joined([
+        tokens.counted_input.map(|n| format!("{} in", count(n))),
+        tokens.counted_output.map(|n| format!("{} out", count(n))),
+    ])?;
+    Some(format!("{said} (our count, o200k) · {}", counted(tokens.characters, "character", "characters")))
+}
+
+fn partial(tokens: &Tokens) -> Option<String> {
+    let partial = tokens.partial.filter(|partial| partial.get() > 0.0)?;
+    let source = tokens.partial_source.join(" and ");
+    Some(format!("{} more from requests that did not end ok (by {source})", digits(partial.get().round())))
+}
