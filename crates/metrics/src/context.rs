@@ -71,6 +71,7 @@ pub struct CellContext {
     /// Conditions that fail the run (`--fail-if`).
     pub gates: Vec<Gate>,
     /// TTFT limits in ms whose exceeding is counted; empty for the house's own.
+    #[serde(deserialize_with = "crate::health::numbers")]
     pub ttft_limits_ms: Vec<f64>,
     /// Whether a degraded answer is useful for this workload.
     pub degraded_is_useful: bool,

@@ -1,6 +1,6 @@
 //! What the client knew of its own health while a cell ran.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The tail of a distribution that the runner kept as counts, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,7 @@ pub struct ClientHealth {
     /// How late a shard read what had arrived, or woke for a planned instant.
     pub wakeup_lateness: Lateness,
     /// Share of one core that each shard used, 0 to 1.
+    #[serde(deserialize_with = "numbers")]
     pub shard_cpu: Vec<f64>,
     /// Share of the machine's time that went to other guests, 0 to 1.
     pub steal_share: Option<f64>,
@@ -52,4 +53,9 @@ pub struct ClientHealth {
     pub channel_full: u64,
     /// The most that this machine can measure.
     pub ceiling: Option<Ceiling>,
+}
+
+/// A list of numbers. One that was not finite was written as null: it is left out, and the rest stays readable.
+pub(crate) fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    Ok(Vec::<Option<f64>>::deserialize(deserializer)?.into_iter().flatten().collect())
 }

@@ -16,6 +16,9 @@ const STEADY_STEPS: u64 = 200;
 /// Width of a bucket over time, ns.
 const BUCKET_NS: u64 = 1_000_000_000;
 
+/// Buckets over time that a summary holds: five hours of seconds. Beyond it, ten become one.
+const MAX_BUCKETS: usize = 20_000;
+
 /// What throughput is made of.
 pub(crate) struct Inputs<'a> {
     pub(crate) context: &'a CellContext,
@@ -35,7 +38,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
     let unfinished =
         inside.unfinished_tokens as f64 + inside.unfinished_events as f64 * inputs.tokens_per_event;
     let per_second = |amount: f64| seconds.and_then(|seconds| Num::new(amount / seconds));
-    let includes_unfinished = inside.unfinished_tokens + inside.unfinished_events > 0;
+    let includes_unfinished = inside.unfinished_tokens > 0 || inside.unfinished_events > 0;
     let ended = ok_ends(inputs.rows).filter(|end| inputs.window.contains(*end)).count();
     let note = includes_unfinished.then(|| "including tokens of unfinished requests".to_owned());
     let (buckets, peak, mean) = buckets(inputs);
@@ -87,7 +90,11 @@ fn notes(inputs: &Inputs<'_>) -> Vec<String> {
 /// Tokens over time, and the fullest and the mean of the buckets that lie wholly inside the window.
 fn buckets(inputs: &Inputs<'_>) -> (Buckets, Option<Num>, Option<Num>) {
     let timeline = inputs.timeline;
-    let series = timeline.series(timeline.origin_ns(), BUCKET_NS, inputs.tokens_per_event);
+    let by = |width_ns| timeline.series(timeline.origin_ns(), width_ns, inputs.tokens_per_event);
+    let mut series = by(BUCKET_NS);
+    while series.tokens.len() > MAX_BUCKETS {
+        series = by(series.step_ns.saturating_mul(10));
+    }
     let width_s = series.step_ns as f64 / 1e9;
     let is_full = |index: usize| {
         let from = series.from_ns.saturating_add(series.step_ns.saturating_mul(index as u64));

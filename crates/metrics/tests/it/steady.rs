@@ -1,0 +1,99 @@
+//! The steady part, and the stability of the first token.
+
+use inferometer_metrics::{CellContext, Num, Summary, Window, name, summarize};
+use inferometer_record::{Manifest, Phase, State};
+
+use crate::cell::{Attempt, MS, answer, closed, metric, open, sum_up, window_ms};
+
+#[test]
+fn closed_loop_leaves_out_ramp_and_drain() {
+    // Four slots of 100 ms; the first requests take longer, and the last one runs alone.
+    let mut attempts: Vec<Attempt> = (0..4).map(|i| answer(i, i, &[300], Some(10))).collect();
+    attempts.extend((0..160).map(|i| answer(4 + i, 310 + i / 4 * 100, &[100], Some(10))));
+    attempts.push(answer(200, 4_310, &[900], Some(10)));
+    let steady = sum_up(closed(4), attempts.clone()).throughput.steady.unwrap();
+    assert_eq!(steady.rule, "closed_loop");
+    assert!((303..=320).contains(&(steady.window.from_ns / MS)), "{steady:?}");
+    assert!(steady.window.to_ns <= 5_210 * MS);
+    assert!(steady.output_token_throughput.lo.is_some() && steady.request_throughput.hi.is_some());
+    let told =
+        CellContext { all_slots_finished_ns: Some(1_000 * MS), first_idle_ns: Some(3_000 * MS), ..closed(4) };
+    let steady = sum_up(told, attempts.clone()).throughput.steady.unwrap();
+    assert_eq!(steady.window, Window { from_ns: 1_000 * MS, to_ns: 3_000 * MS });
+    assert_eq!(steady.output_token_throughput.value, Num::new(400.0));
+    assert!(
+        sum_up(closed(4), attempts.into_iter().take(20)).throughput.steady.is_none(),
+        "under 20 requests left"
+    );
+}
+
+#[test]
+fn open_loop_by_mser5() {
+    // A ramp of 20 slow first tokens, then 100 ms plus noise.
+    let of = |i: u64| {
+        let ttft = if i < 20 { 2_000 - i * 90 } else { 100 + i * 37 % 11 };
+        answer(i, i * 50, &[ttft], Some(10))
+    };
+    let context = CellContext { window: window_ms(0, 10_000), ..open(20.0) };
+    let steady = sum_up(context, (0..200).map(of)).throughput.steady.unwrap();
+    assert_eq!(steady.rule, "mser5");
+    assert!((900..=1_500).contains(&(steady.window.from_ns / MS)), "{steady:?}");
+}
+
+#[test]
+fn drift_modes_and_wide_tails() {
+    let cell = |ttft: fn(u64) -> u64| {
+        let attempts: Vec<Attempt> = (0..200).map(|i| answer(i, i * 5_000, &[ttft(i)], Some(1))).collect();
+        let stability = sum_up(closed(1), attempts).stability;
+        (stability.drift.unwrap().found, stability.bimodal.unwrap(), stability.wide_tail)
+    };
+    assert_eq!(cell(|i| 100 + i * 7_919 % 23), (false, false, false));
+    assert_eq!(cell(|i| 100 + i + i * 7_919 % 23).0, true);
+    assert_eq!(cell(|i| if i * 7_919 % 23 < 11 { 100 + i * 31 % 9 } else { 1_000 + i * 31 % 90 }).1, true);
+    assert_eq!(cell(|i| if i * 7_919 % 23 < 4 { 3_000 + i } else { 100 + i * 31 % 9 }).2, true);
+}
+
+#[test]
+fn what_is_outside_the_window_is_outside_the_figures() {
+    let context = CellContext { window: window_ms(1_000, 2_000), ..closed(1) };
+    let warm = answer(0, 900, &[50, 150], Some(2)).with(|sample| sample.phase = Phase::Warmup);
+    let cell = sum_up(
+        context,
+        [warm, answer(1, 1_100, &[100, 800], Some(4)), answer(2, 1_900, &[50, 200], Some(6))],
+    );
+    assert_eq!(cell.throughput.output_tokens, Num::new(8.0), "1 of the warm-up, 4, and 3 of the last");
+    assert_eq!(cell.throughput.request_throughput.value, Num::new(1.0));
+    assert_eq!((metric(&cell, name::TTFT).n, cell.counts.warmup, cell.counts.issued), (2, 1, 2));
+}
+
+#[test]
+fn without_events_tokens_count_at_the_end() {
+    let context = CellContext { no_events: true, window: window_ms(0, 1_000), ..closed(1) };
+    let cell = sum_up(context, [answer(0, 0, &[100, 900], Some(4)), answer(1, 500, &[100, 900], Some(4))]);
+    assert_eq!(cell.throughput.output_tokens, Num::new(4.0));
+    assert!(cell.throughput.notes[0].contains("2 attempts without recorded events"));
+    assert!(!cell.metrics.contains_key(name::CHUNK_GAP) && !cell.metrics.contains_key(name::SPEED_CHARS));
+}
+
+#[test]
+fn a_run_is_summed_up_from_its_folder() {
+    let mut manifest = Manifest { run_id: "r".into(), state: State::Complete, ..Manifest::default() };
+    let context = CellContext { target: "a".into(), load: "c1".into(), ..closed(1) };
+    manifest.cells.push(serde_json::to_value(&context).unwrap());
+    let of = |target: &str, seq| {
+        let sample = answer(seq, seq * 100, &[50], Some(1)).sample;
+        (inferometer_record::Sample { target: target.into(), load: "c1".into(), ..sample }, None)
+    };
+    let samples = [of("a", 0), of("b", 1), of("a", 2)];
+    let summary = summarize(&manifest, samples.clone().into_iter()).unwrap();
+    let issued: Vec<(&str, u64)> =
+        summary.cells.iter().map(|c| (c.target.as_str(), c.counts.issued)).collect();
+    assert_eq!(issued, [("a", 2), ("b", 1)]);
+    assert!(!summary.interrupted && summary.warnings.is_empty());
+    let text = serde_json::to_string(&summary).unwrap();
+    assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+    manifest.state = State::Running;
+    assert!(summarize(&manifest, samples.into_iter()).unwrap().interrupted);
+    manifest.cells.push(serde_json::json!({"gates": ["nonsense"]}));
+    assert!(summarize(&manifest, std::iter::empty()).is_err());
+}
