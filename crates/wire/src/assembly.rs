@@ -20,6 +20,9 @@ use crate::{chat, completions, mend};
 /// Most choices that are kept apart; pieces of further ones join the last.
 const MAX_CHOICES: usize = 128;
 
+/// Most characters of output that are kept of one answer, all channels: ten times the longest that any model gives.
+pub(crate) const MAX_OUTPUT: usize = 32 << 20;
+
 /// What `[DONE]` looks like; matched as a prefix after trimming (W41).
 pub(crate) const DONE: &[u8] = b"[DONE]";
 
@@ -48,6 +51,8 @@ pub(crate) struct Assembly {
     pub(crate) fault: Option<Fault>,
     pub(crate) unreadable: Option<Unreadable>,
     pub(crate) done: bool,
+    /// Characters of output so far.
+    pub(crate) chars: usize,
     /// JSON objects that were read.
     pub(crate) chunks: u64,
     pub(crate) keepalives: u64,
@@ -172,16 +177,26 @@ impl Assembly {
                 self.choice(choice, &mut added);
             }
             self.tell(added, running, sink);
+            self.bound(added.chars);
+        }
+    }
+
+    /// Ends an answer that would fill the memory.
+    fn bound(&mut self, chars: usize) {
+        self.chars += chars;
+        if self.chars > MAX_OUTPUT {
+            self.refuse("answer_too_large", format!("an answer above {} Mi characters", MAX_OUTPUT >> 20));
+            self.done = true;
         }
     }
 
     /// Takes model, id and the server's own times.
     fn label(&mut self, chunk: &Chunk<'_>) {
         if self.model.is_empty() {
-            self.model.push_str(chunk.model.text());
+            self.model.push_str(error::label(chunk.model.text()));
         }
         if self.id.is_empty() {
-            self.id.push_str(chunk.id.text());
+            self.id.push_str(error::label(chunk.id.text()));
         }
         if let Some(raw) = chunk.timings.or(chunk.x_groq).or(chunk.nvext).or(chunk.time_info) {
             self.timing.clear();

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::chunk::{Choice, Delta, FunctionDelta, ToolDelta};
+use crate::few::Few;
 use crate::loose::Loose;
 use crate::pieces::{Pieces, Reasoning};
 
@@ -25,14 +26,15 @@ fn from_delta(delta: Delta<'_>) -> Pieces<'_> {
     }
     reasoning.merge(thinking);
     let (audio, has_audio) = audio(delta.audio);
-    let legacy = delta.function_call.map(|function| legacy_call(*function));
-    let tools =
-        delta.tool_calls.filter(|calls| !calls.is_empty()).unwrap_or_else(|| legacy.into_iter().collect());
+    let tools = match delta.function_call {
+        Some(function) if delta.tool_calls.is_empty() => legacy_call(*function),
+        _ => delta.tool_calls,
+    };
     Pieces { content, reasoning, refusal: delta.refusal.into_text(), tools, audio, has_audio }
 }
 
-fn legacy_call(function: FunctionDelta<'_>) -> ToolDelta<'_> {
-    ToolDelta { function: Some(function), ..ToolDelta::default() }
+fn legacy_call(function: FunctionDelta<'_>) -> Few<Box<ToolDelta<'_>>> {
+    Few::from(Box::new(ToolDelta { function: Some(function), ..ToolDelta::default() }))
 }
 
 /// Content is text, or typed parts of which some are reasoning (W08).

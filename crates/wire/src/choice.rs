@@ -1,6 +1,7 @@
 //! One choice of an answer, as far as it has come.
 
 use crate::answer::Transcript;
+use crate::error;
 use crate::finish::Finish;
 use crate::flags::{Flag, Flags};
 use crate::pieces::Pieces;
@@ -60,7 +61,7 @@ impl ChoiceState {
         added.answer |= pieces.has_audio;
         added.output |= pieces.has_audio;
         for piece in pieces.tools {
-            added.note_chars(self.tools.add(piece), true);
+            added.note_chars(self.tools.add(*piece), true);
         }
     }
 
@@ -77,7 +78,7 @@ impl ChoiceState {
     /// Takes a finish reason; the first one stays.
     pub(crate) fn finish(&mut self, raw: &str) {
         if self.finish.is_none() {
-            self.finish = Finish::parse(raw).map(|finish| (finish, raw.trim().to_owned()));
+            self.finish = Finish::parse(raw).map(|finish| (finish, error::label(raw).to_owned()));
         }
     }
 

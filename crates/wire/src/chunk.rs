@@ -79,7 +79,7 @@ pub(crate) struct Delta<'a> {
     #[serde(borrow)]
     pub(crate) refusal: Loose<'a>,
     #[serde(borrow)]
-    pub(crate) tool_calls: Option<Vec<ToolDelta<'a>>>,
+    pub(crate) tool_calls: Few<Box<ToolDelta<'a>>>,
     #[serde(borrow)]
     pub(crate) function_call: Option<Box<FunctionDelta<'a>>>,
     #[serde(borrow)]

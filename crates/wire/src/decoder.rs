@@ -157,11 +157,15 @@ impl Decoder {
 
     fn flush(&mut self, framer: Framer, sink: &mut impl FnMut(Event)) {
         let assembly = &mut self.assembly;
-        let before = (assembly.chunks, assembly.malformed, assembly.unreadable.clone());
+        let (chunks, malformed, flags) = (assembly.chunks, assembly.malformed, assembly.flags);
+        let unreadable = assembly.unreadable.clone();
         framer.finish(&mut |frame| assembly.frame(frame, sink));
-        assembly.flags.set_if(assembly.chunks > before.0, Flag::UnterminatedEvent);
-        // A last event that cannot be read is a cut one, not a malformed one.
-        (assembly.malformed, assembly.unreadable) = (before.1, before.2);
+        if assembly.chunks > chunks {
+            assembly.flags.set(Flag::UnterminatedEvent);
+        } else {
+            // A last event that cannot be read is a cut one, not a malformed one.
+            (assembly.malformed, assembly.flags, assembly.unreadable) = (malformed, flags, unreadable);
+        }
     }
 
     fn outcome(&mut self, end: End) -> Outcome {

@@ -8,6 +8,8 @@ use crate::sse::{Frame, Framer};
 
 /// Most bytes that are kept of an error's message.
 pub const MAX_MESSAGE: usize = 2048;
+/// Most bytes that are kept of an id, a model's name or a finish reason.
+const MAX_LABEL: usize = 512;
 /// Most levels of `{"error":{"error":…}}` that are opened.
 const MAX_DEPTH: usize = 4;
 
@@ -113,6 +115,12 @@ fn message(value: &Value) -> Option<String> {
             _ => None,
         }
     })
+}
+
+/// At most [`MAX_LABEL`] bytes of an id, a model's name or a reason.
+pub(crate) fn label(text: &str) -> &str {
+    let text = text.trim();
+    &text[..text.floor_char_boundary(MAX_LABEL)]
 }
 
 /// At most [`MAX_MESSAGE`] bytes of the text; absent where it is empty.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::chunk::ToolDelta;
+use crate::few::Few;
 
 /// New output of one choice. Empty text is no output; white space is.
 #[derive(Debug, Default)]
@@ -10,7 +11,7 @@ pub(crate) struct Pieces<'a> {
     pub(crate) content: Cow<'a, str>,
     pub(crate) reasoning: Reasoning<'a>,
     pub(crate) refusal: Cow<'a, str>,
-    pub(crate) tools: Vec<ToolDelta<'a>>,
+    pub(crate) tools: Few<Box<ToolDelta<'a>>>,
     pub(crate) audio: Cow<'a, str>,
     pub(crate) has_audio: bool,
 }

@@ -2,6 +2,7 @@
 
 use crate::answer::ToolCall;
 use crate::chunk::ToolDelta;
+use crate::error;
 
 /// Most calls that are kept apart in one choice; pieces of further ones join the last.
 const MAX_CALLS: usize = 1024;
@@ -50,12 +51,13 @@ impl Tools {
         let found = if id.is_empty() {
             by_index.or(if index.is_none() { self.calls.len().checked_sub(1) } else { None })
         } else {
+            let id = error::label(id);
             let by_id = self.calls.iter().rposition(|call| call.id == id);
             by_id.or(by_index.filter(|at| self.calls.get(*at).is_some_and(|call| call.id.is_empty())))
         };
         let at = found.unwrap_or_else(|| self.open(index));
         if let Some(call) = self.calls.get_mut(at).filter(|call| call.id.is_empty()) {
-            call.id.push_str(id);
+            call.id.push_str(error::label(id));
         }
         at
     }

@@ -121,6 +121,14 @@ fn w68_event_too_large() {
 }
 
 #[test]
+fn an_endless_answer_is_bounded() {
+    let event = format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(15 << 20));
+    let answer = events(&[&event, &event, &event, &event]).run(usize::MAX).1;
+    assert_eq!(crate::common::describe(&answer.outcome), "protocol answer_too_large");
+    assert_eq!(answer.transcript.content.len(), 45 << 20);
+}
+
+#[test]
 fn w69_last_event_without_its_blank_line() {
     for ending in ["\n", "", "\r\n", "\r"] {
         bytes(format!("data: {A}\n\ndata: {STOP}{ending}")).check("a1", "complete", "unterminated_event");
@@ -128,6 +136,9 @@ fn w69_last_event_without_its_blank_line() {
     }
     let answer = bytes(format!("data: {A}\n\ndata: {}", &STOP[..20])).check("a1", "truncated", "");
     assert_eq!(answer.malformed, 0);
+    let inside_a_character =
+        [b"data: ", A.as_bytes(), b"\n\ndata: {\"choices\":[{\"text\":\"\xE4\xB8"].concat();
+    bytes(inside_a_character).check("a1", "truncated", "");
     Scenario { end: End::Broken, ..bytes(format!("data: {A}\n\ndata: {}", &STOP[..20])) }
         .check("a1", "broken", "");
 }
