@@ -14,7 +14,10 @@ use crate::slots::Slots;
 use crate::transform::{self, Transform};
 
 /// The most different model strings that are remembered; more are unknown.
-const MAX_NAMES: usize = 10_000;
+const MAX_NAMES: usize = 2_000;
+
+/// The longest model string, in bytes.
+const MAX_NAME: usize = 64 * 1024;
 
 /// The most prompts whose tries are counted, per model.
 const MAX_PROMPTS: usize = 1_000_000;
@@ -101,6 +104,9 @@ impl Book {
 
     /// Reads a model string: a name or a script, then transforms.
     fn open(&self, name: &str) -> Result<Entry, Unknown> {
+        if name.len() > MAX_NAME {
+            return Err((400, format!("the model's name is longer than {MAX_NAME} bytes")));
+        }
         let mut base = name;
         let mut transforms = Vec::new();
         while let Some((before, last)) = base.rsplit_once('+')

@@ -165,7 +165,7 @@ pub struct Model {
 pub const DEFAULT_TOKENS: u32 = 100;
 
 /// The most tokens of one answer.
-pub const MAX_TOKENS: u32 = 1_000_000;
+pub const MAX_TOKENS: u32 = 250_000;
 
 impl Default for Model {
     fn default() -> Self {
@@ -355,5 +355,45 @@ impl Model {
             return Err(format!("frozen from {:?} until {:?}, which is earlier", freeze.from, freeze.until));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_line_and_what_is_wrong() {
+        let check = |toml: &str, parts: &[&str]| {
+            let error = Config::from_toml(toml).unwrap_err().to_string();
+            for part in parts {
+                assert!(error.contains(part), "{toml}: {error}");
+            }
+        };
+        check("listen = \"127.0.0.1:0\"\nlisten_on = 1", &["line 2", "listen_on"]);
+        check("[[model]]\nname = \"m\"\nttft = \"50\"", &["line 3", "`50` is not a time", "50ms"]);
+        check("[[model]]\nttft = 50", &["line 2"]);
+        check("[[model]]\nrate = 0", &["line 2", "not above 0"]);
+        check("[[model]]\nrate = \"fast\"", &["line 2", "flood"]);
+        check("[[model]]\n[[model.fault]]\nkind = \"flood\"", &["line 3", "stream_error"]);
+        check("[[model]]\n[[model.fault]]\nkind = \"hang\"\nshare = \"200%\"", &["line 4", "not a share"]);
+        check("connection = \"open\"", &["line 1", "keep_alive"]);
+        check("[[model]]\n[[model]]", &["`sim` is there twice"]);
+        check("[[model]]\nslots = 0", &["`sim`", "slots"]);
+        check("[[model]]\ntokens_per_chunk = 0", &["tokens_per_chunk"]);
+        check("[[model]]\ntokens = 2000000", &["more than 250000"]);
+        check(
+            "[[model]]\nfault = [{kind = \"hang\", share = 0.7}, {kind = \"cut\", share = 0.7}]",
+            &["add up to 1.4"],
+        );
+        check("[[scenario]]\nname = \"x\"\nscript = \"50 rolle\"", &["`x`", "character 4"]);
+    }
+
+    #[test]
+    fn what_is_not_said_has_its_default() {
+        let config = Config::from_toml("[[model]]\nname = \"m\"\nrate = 12.5").unwrap();
+        let model = Model { name: "m".into(), rate: Rate::PerSecond(12.5), ..Model::default() };
+        assert_eq!(config, Config { models: vec![model], ..Config::default() });
+        assert_eq!(Config::from_toml("").unwrap(), Config::default());
     }
 }

@@ -27,6 +27,9 @@ const BACKLOG: i32 = 8_192;
 /// The most connections open at once; more are closed as they come.
 const MAX_CONNECTIONS: u64 = 20_000;
 
+/// Rest between two looks at whether answers are over.
+const SETTLE_REST: Duration = Duration::from_millis(2);
+
 /// Rest after a failed accept, which means that the process has no file descriptor left.
 const ACCEPT_REST: Duration = Duration::from_millis(10);
 
@@ -97,6 +100,18 @@ impl Running {
     /// What the server has done so far.
     pub fn truth(&self) -> Truth {
         self.shared.log().truth().clone()
+    }
+
+    /// What the server has done, once no answer is under way any more, or after `patience`.
+    ///
+    /// A client has the last byte of its answer a moment before the server has written the record of it.
+    pub fn settled(&self, patience: Duration) -> Truth {
+        let clock = &self.shared.clock;
+        let until = clock.now() + patience;
+        while self.shared.log().truth().counters.in_flight > 0 && clock.now() < until {
+            inferometer_clock::block_until(clock.now() + SETTLE_REST);
+        }
+        self.truth()
     }
 
     /// Forgets what it has done, and counts from the start again.

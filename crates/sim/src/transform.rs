@@ -80,10 +80,11 @@ impl FromStr for Transform {
     }
 }
 
-/// Applies `transforms` to `sheet`, each at its place in the order.
+/// Applies `transforms` to `sheet`, each once and at its place in the order.
 pub(crate) fn apply(transforms: &[Transform], sheet: &mut Sheet) {
     let mut transforms = transforms.to_vec();
     transforms.sort_unstable();
+    transforms.dedup();
     for transform in transforms {
         transform.apply(sheet);
     }

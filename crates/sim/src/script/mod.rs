@@ -24,7 +24,9 @@
 //! BYTES, ⏎ is LF, ␍ is CR, `⟨E4 B8⟩` are bytes in hexadecimal and `⟨6D*300⟩` is one 300 times. `answer` and `reason`
 //! are raw bytes that carry output. Texts between quotes stand in the JSON as they are.
 
+mod cursor;
 mod library;
+mod literal;
 mod parse;
 
 use crate::ask::Ask;
@@ -97,6 +99,9 @@ enum Line {
     Chunk(Chunk, Content),
     Raw(Vec<u8>, Content),
 }
+
+/// An event without its texts, in bytes.
+const EVENT_SIZE: usize = 256;
 
 impl Default for Part {
     fn default() -> Self {
@@ -214,6 +219,17 @@ impl Part {
 }
 
 impl Line {
+    /// About how many bytes it makes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Chunk(chunk, _) => {
+                let reasoning = chunk.reasoning.as_ref().map_or(0, |(_, text)| text.len());
+                EVENT_SIZE + reasoning + chunk.content.as_ref().map_or(0, String::len)
+            }
+            Self::Raw(bytes, _) => bytes.len(),
+        }
+    }
+
     fn is_done(&self) -> bool {
         matches!(self, Self::Raw(bytes, _) if bytes == parse::DONE)
     }

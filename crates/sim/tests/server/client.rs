@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use inferometer_sim::{Record, Running};
+use inferometer_sim::{Config, Record, Running, Server};
 
 /// No answer of these tests takes longer.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -83,7 +83,7 @@ impl Client {
                 self.ahead = raw.split_off(used);
                 return answer;
             }
-            let mut some = [0; 65_536];
+            let mut some = [0; 8_192];
             match self.tcp.read(&mut some) {
                 Ok(0) => break,
                 Ok(n) => raw.extend_from_slice(&some[..n]),
@@ -138,16 +138,16 @@ fn parse_chunks(raw: &[u8], mut at: usize, answer: &mut Answer) -> Option<usize>
     }
 }
 
-/// The records of the server, once `n` answers are over.
+/// The records of the server, once its `n` answers are over.
 pub(crate) fn records(server: &Running, n: usize) -> Vec<Record> {
-    for _ in 0..2_000 {
-        let truth = server.truth();
-        if truth.requests.len() >= n && truth.counters.in_flight == 0 {
-            return truth.requests;
-        }
-        rest(Duration::from_millis(5));
-    }
-    panic!("{n} answers are not over: {:?}", server.truth().counters);
+    let truth = server.settled(PATIENCE);
+    assert_eq!((truth.requests.len(), truth.counters.in_flight), (n, 0));
+    truth.requests
+}
+
+/// A server of a configuration.
+pub(crate) fn server(toml: &str) -> Running {
+    Server::start(Config::from_toml(toml).unwrap()).unwrap()
 }
 
 /// Lets time pass.

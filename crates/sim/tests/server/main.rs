@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod client;
+mod connections;
 mod models;
 mod scenarios;

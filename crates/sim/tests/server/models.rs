@@ -1,12 +1,11 @@
 //! Models with a timing law.
 
-use inferometer_sim::{Config, Server};
+use std::time::Duration;
 
-use crate::client::{Client, chat_body, records};
+use inferometer_sim::Record;
+use inferometer_sim::truth::End;
 
-fn server(toml: &str) -> inferometer_sim::Running {
-    Server::start(Config::from_toml(toml).unwrap()).unwrap()
-}
+use crate::client::{Client, chat_body, records, rest, server};
 
 #[test]
 fn a_stream_comes_in_its_order_and_at_its_times() {
@@ -69,4 +68,165 @@ fn both_endpoints_answer_streamed_and_not() {
     let records = records(&server, 3);
     assert!(records.iter().all(|record| record.connection == 1));
     assert_eq!(records[2].connection_request, 3);
+}
+
+/// Sends `n` requests at once, each on a connection of its own, and reads them to their ends.
+fn together(server: &inferometer_sim::Running, model: &str, n: usize) -> Vec<Record> {
+    let mut clients: Vec<_> = (0..n).map(|_| Client::new(server)).collect();
+    for (i, client) in clients.iter_mut().enumerate() {
+        client.send("POST", "/v1/chat/completions", "", &chat_body(model, &format!("prompt {i}"), ""));
+    }
+    for client in &mut clients {
+        client.read();
+    }
+    records(server, n)
+}
+
+#[test]
+fn slots_are_taken_in_turn_and_the_queue_has_its_length() {
+    let server = server("[[model]]\nname = \"m\"\nttft = \"60ms\"\nrate = \"flood\"\nslots = 2\nqueue = 4\n");
+    let records = together(&server, "m", 8);
+    let (done, refused): (Vec<_>, Vec<_>) = records.iter().partition(|record| record.status == 200);
+    assert_eq!((done.len(), refused.len()), (6, 2));
+    assert!(refused.iter().all(|record| record.status == 429));
+    let mut starts: Vec<_> = done.iter().map(|record| (record.ordinal, record.slot_ns.unwrap())).collect();
+    starts.sort_unstable();
+    assert!(starts.is_sorted_by_key(|(_, start)| *start), "first in, first out: {starts:?}");
+    for (waiting, ended) in starts[2..].iter().zip(&done) {
+        assert!(waiting.1 + 1_000_000 >= ended.last_output_ns.unwrap(), "no more than two at once");
+    }
+    let waited = done.iter().filter(|record| record.slot_ns.unwrap() - record.read_ns > 50_000_000).count();
+    assert_eq!(waited, 4);
+    // Refusals are over at once: whether one overlapped with the six is a matter of microseconds.
+    assert!((6..=8).contains(&server.truth().counters.peak_concurrent));
+}
+
+#[test]
+fn faults_have_their_shares_and_are_drawn_again_the_same() {
+    let toml = r#"
+        [[model]]
+        name = "m"
+        ttft = "lognormal(2ms, 0.5)"
+        rate = "flood"
+        tokens = 4
+        fault = [
+            { kind = "http", share = "25%", status = 503, retry_after = "2" },
+            { kind = "reset", share = 0.25, after_tokens = 2 },
+            { kind = "empty", share = 0.25 },
+        ]
+        "#;
+    let faults = || -> Vec<_> {
+        let server = server(toml);
+        let mut records = together(&server, "m", 200);
+        records.sort_unstable_by_key(|record| record.nth);
+        let drawn = |record: &Record| {
+            let planned = record.planned_first_ns.map(|at| at - record.slot_ns.unwrap());
+            (record.fault.clone(), record.status, record.end, record.sent_tokens, planned)
+        };
+        records.iter().map(drawn).collect()
+    };
+    let first = faults();
+    let count = |fault: Option<&str>, status, end, tokens| {
+        let same = |draw: &&(Option<String>, u16, End, u64, Option<u64>)| {
+            (draw.0.as_deref(), draw.1, draw.2, draw.3) == (fault, status, end, tokens)
+        };
+        let n = first.iter().filter(same).count();
+        assert!((30..70).contains(&n), "{fault:?}: {n} of 200");
+        n
+    };
+    let counted = count(Some("http"), 503, End::Finished, 0)
+        + count(Some("reset"), 200, End::Reset, 2)
+        + count(Some("empty"), 200, End::Finished, 0)
+        + count(None, 200, End::Finished, 4);
+    assert_eq!(counted, 200);
+    assert_eq!(first, faults(), "draws depend on the seed and the ordinal only");
+}
+
+#[test]
+fn each_fault_breaks_off_where_it_says() {
+    let check = |kind: &str, sent: u64, end: End, text: &str| {
+        let server = server(&format!(
+            "[[model]]\nname = \"m\"\nttft = \"1ms\"\nrate = 1000\ntokens = 5\nreasoning_tokens = 2\n\
+             fault = [{{ kind = \"{kind}\", share = 1, after_tokens = 3 }}]\n"
+        ));
+        let mut client = Client::new(&server);
+        if kind == "hang" {
+            client.tcp.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        }
+        let answer = client.chat("m", "");
+        drop(client);
+        let record = &records(&server, 1)[0];
+        assert_eq!((record.sent_tokens, record.end), (sent, end), "{kind}");
+        assert_eq!(answer.complete, end == End::Finished, "{kind}");
+        assert!(answer.text().contains(text), "{kind}: {}", answer.text());
+        assert_eq!(answer.text().contains("[DONE]"), ["stream_error", "malformed", "empty"].contains(&kind));
+    };
+    check("stream_error", 3, End::Finished, "engine stopped");
+    check("reset", 3, End::Reset, " north");
+    check("cut", 3, End::Cut, " north");
+    check("truncate", 3, End::Finished, " north");
+    check("hang", 3, End::ClientClosed, " north");
+    check("malformed", 7, End::Finished, "conte\n\n");
+    check("empty", 0, End::Finished, "stop");
+}
+
+#[test]
+fn prefill_and_chunks_have_their_time() {
+    let server = server(
+        "[[model]]\nname = \"m\"\nttft = \"10ms\"\nprefill_per_token = \"20ms\"\nrate = 100\ntokens = 7\n\
+         tokens_per_chunk = 3\nrunning_usage = true\n",
+    );
+    let answer = Client::new(&server).chat("m", "");
+    let running: Vec<_> = answer
+        .events()
+        .iter()
+        .filter_map(|event| {
+            let (_, count) = event.split_once("\"completion_tokens\":")?;
+            count.split_once(',').map(|(count, _)| count.to_owned())
+        })
+        .collect();
+    assert_eq!(running, ["0", "3", "6", "7", "7", "7"]);
+    let record = &records(&server, 1)[0];
+    assert_eq!(record.input_tokens, 3);
+    assert_eq!(record.planned_first_ns, Some(record.read_ns + 70_000_000));
+    assert_eq!(record.planned_last_ns, Some(record.read_ns + 130_000_000));
+}
+
+#[test]
+fn a_frozen_model_answers_when_it_thaws() {
+    let server = server(
+        "[[model]]\nname = \"m\"\nttft = \"10ms\"\nrate = \"flood\"\nfrozen = [{ from = \"100ms\", until = \"300ms\" }]\n",
+    );
+    let mut client = Client::new(&server);
+    client.chat("m", "");
+    rest(Duration::from_millis(120));
+    client.chat("m", "");
+    client.chat("m", "");
+    let records = records(&server, 3);
+    let since_start = |i: usize| {
+        let at = records[i].planned_first_ns.unwrap() - records[0].read_ns;
+        assert!(records[i].first_output_ns >= records[i].planned_first_ns);
+        Duration::from_nanos(at).as_millis()
+    };
+    assert_eq!(since_start(0), 10);
+    assert_eq!(since_start(1), 310);
+    assert!(since_start(2) > 310);
+}
+
+#[test]
+fn a_flood_is_whole_and_shares_its_writes() {
+    let server = server("[[model]]\nname = \"m\"\nttft = \"1ms\"\nrate = \"flood\"\ntokens = 20000\n");
+    let answer = Client::new(&server).chat("m", "");
+    assert!(answer.complete);
+    assert_eq!(answer.text().matches("\"content\":\" ").count(), 20_000 - 20_000 / 32 * 4);
+    let record = &records(&server, 1)[0];
+    assert_eq!((record.sent_tokens, record.writes_us.len()), (20_000, 20_003));
+}
+
+#[test]
+fn two_thousand_streams_at_once() {
+    let server = server("[[model]]\nname = \"m\"\nttft = \"800ms\"\nrate = 10\ntokens = 4\n");
+    let records = together(&server, "m", 2_000);
+    assert_eq!(server.truth().counters.peak_concurrent, 2_000);
+    assert!(records.iter().all(|record| record.sent_tokens == 4 && record.end == End::Finished));
 }

@@ -118,8 +118,9 @@ fn branches_go_by_ordinal_and_by_prompt() {
     let thrice = "script:try<=2: http 429 retry-after=1 | else: D";
     assert_eq!(statuses(thrice, &["a", "b", "a", "a", "b", "b"]), [429, 429, 429, 200, 429, 200]);
     assert_eq!(statuses("script:40%: http 500 | 60%: D", &["a"; 5]), [500, 500, 200, 200, 200]);
-    assert_eq!(server.truth().counters.by_status, [(200, 5), (429, 4), (500, 2)].into());
-    assert_eq!(server.truth().counters.distinct_prompts, 2);
+    let counters = server.settled(Duration::from_secs(5)).counters;
+    assert_eq!(counters.by_status, [(200, 5), (429, 4), (500, 2)].into());
+    assert_eq!(counters.distinct_prompts, 2);
 }
 
 #[test]
