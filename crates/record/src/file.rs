@@ -86,3 +86,21 @@ pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize) -> Result<
 fn sync_folder(dir: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A device that is always full stands for the disk that fills up during a run.
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let full = Path::new("/dev/full");
+        let file = OpenOptions::new().write(true).open(full).unwrap();
+        let mut lines = LineFile { path: full.to_owned(), out: BufWriter::new(file), line: Vec::new() };
+        lines.push(&1).unwrap();
+        let error = lines.flush().unwrap_err();
+        assert!(matches!(&error, RecordError::Write { path, .. } if path == full));
+        assert!(error.to_string().starts_with("cannot write /dev/full: No space left"), "{error}");
+        assert!(replace(Path::new("/no/such/folder"), "run.json", &1).is_err());
+    }
+}

@@ -224,3 +224,37 @@ fn describe(error: &serde_json::Error) -> String {
     }
     error.to_string().replace("line 1 column", "column")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads hostile bytes to their end, as samples and as events.
+    fn read_all<T: DeserializeOwned>(bytes: &[u8]) -> (usize, bool, Option<RecordError>) {
+        let mut lines = Lines::<T, &[u8]>::new(PathBuf::from("fuzz.jsonl"), bytes);
+        let mut count = 0;
+        loop {
+            match lines.read() {
+                Ok(Some(_)) => count += 1,
+                Ok(None) => return (count, lines.torn, None),
+                Err(error) => return (count, lines.torn, Some(error)),
+            }
+        }
+    }
+
+    /// Fuzz target of the JSONL reader; a bounded smoke of it runs with the tests.
+    #[test]
+    fn any_bytes_end_in_records_or_an_error_with_its_line() {
+        bolero::check!().with_iterations(3_000).with_max_len(512).for_each(|bytes| {
+            let most_lines = bytes.split(|byte| *byte == b'\n').count();
+            for (count, torn, error) in [read_all::<Sample>(bytes), read_all::<Events>(bytes)] {
+                assert!(count <= most_lines && !(torn && error.is_some()));
+                if let Some(RecordError::Line { line, .. }) = error {
+                    assert_eq!(line, count as u64 + 1, "all lines before the bad one were read");
+                }
+            }
+            let with_head = [b"{}\n".as_slice(), bytes].concat();
+            assert!(read_all::<Sample>(&with_head).0 >= 1, "what stands before is not lost");
+        });
+    }
+}

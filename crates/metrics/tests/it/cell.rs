@@ -99,22 +99,22 @@ pub(crate) fn open(asked_rate: f64) -> CellContext {
     CellContext { arrival: Arrival::Open { asked_rate: Some(asked_rate) }, ..CellContext::default() }
 }
 
-pub(crate) fn window_ms(from: u64, to: u64) -> Option<Window> {
-    Some(Window { from_ns: from * MS, to_ns: to * MS })
+pub(crate) fn window_ms(from: u64, to: u64) -> Window {
+    Window { from_ns: from * MS, to_ns: to * MS }
 }
 
 pub(crate) fn metric<'a>(summary: &'a CellSummary, name: &str) -> &'a Metric {
     summary.metrics.get(name).unwrap_or_else(|| panic!("no {name}"))
 }
 
-pub(crate) fn value(point: &Option<QuantilePoint>) -> Option<f64> {
-    point.as_ref()?.value.map(inferometer_metrics::Num::get)
+pub(crate) fn value(point: Option<&QuantilePoint>) -> Option<f64> {
+    point?.value.map(inferometer_metrics::Num::get)
 }
 
 /// [n, min, p50, p90, p99, max] of a figure, absent ones as −1.
 pub(crate) fn shape(metric: &Metric) -> [f64; 6] {
     let or = |value: Option<f64>| value.unwrap_or(-1.0);
     let num = |value: Option<inferometer_metrics::Num>| or(value.map(inferometer_metrics::Num::get));
-    let [p50, p90, p99] = [&metric.p50, &metric.p90, &metric.p99].map(|point| or(value(point)));
+    let [p50, p90, p99] = [&metric.p50, &metric.p90, &metric.p99].map(|point| or(value(point.as_ref())));
     [metric.n as f64, num(metric.min), p50, p90, p99, num(metric.max)]
 }

@@ -1,6 +1,6 @@
 //! When a figure is not valid.
 
-use inferometer_metrics::{CellContext, CellSummary, ClientHealth, Lateness};
+use inferometer_metrics::{CellContext, CellSummary, ClientHealth, Lateness, Num};
 use inferometer_record::Status;
 
 use crate::cell::{Attempt, answer, closed, open, sum_up};
@@ -20,7 +20,7 @@ fn check(health: ClientHealth, late: u64, reason: Option<&str>) {
     if let Some(reason) = reason {
         assert!(client.reasons.len() == 1 && client.reasons[0].contains(reason), "{:?}", client.reasons);
     }
-    assert_eq!(client.tolerance_ms.map(|ms| ms.get()), Some(5.0));
+    assert_eq!(client.tolerance_ms.map(Num::get), Some(5.0));
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn our_own_lack_is_never_valid() {
 #[test]
 fn c20_the_rate_is_held_against_the_plan() {
     let held = run(open(100.0), 0).client;
-    assert_eq!((held.rate_held, held.asked_rate.map(|rate| rate.get())), (Some(true), Some(100.0)));
-    assert_eq!(held.achieved_rate.map(|rate| rate.get()), Some(100.0));
+    assert_eq!((held.rate_held, held.asked_rate.map(Num::get)), (Some(true), Some(100.0)));
+    assert_eq!(held.achieved_rate.map(Num::get), Some(100.0));
     let planned = ClientHealth { planned_rate: Some(110.0), ..ClientHealth::default() };
     let drifted = run(CellContext { health: planned, ..open(110.0) }, 0).client;
     assert_eq!((drifted.rate_held, drifted.valid), (Some(false), false));
@@ -67,7 +67,7 @@ fn c20_the_rate_is_held_against_the_plan() {
 fn client_error_beside_valid_figures() {
     let wakeup_lateness = Lateness { n: 500, p50_ms: Some(0.1), p99_ms: Some(0.4), max_ms: Some(3.0) };
     let health = ClientHealth { wakeup_lateness, ..ClientHealth::default() };
-    assert_eq!(run(CellContext { health, ..closed(1) }, 0).client.error_ms.map(|ms| ms.get()), Some(0.4));
+    assert_eq!(run(CellContext { health, ..closed(1) }, 0).client.error_ms.map(Num::get), Some(0.4));
     assert_eq!(run(closed(1), 0).client.error_ms, None, "not known is not 0");
 }
 

@@ -63,7 +63,7 @@ fn shares_and_numbers() {
 fn goodput_counts_each_request_once() {
     let context = CellContext {
         objectives: "ttft:500 tpot:50".parse().unwrap(),
-        window: window_ms(0, 20_000),
+        window: Some(window_ms(0, 20_000)),
         ..closed(1)
     };
     let mut attempts = requests(12, 2, 3, 1);

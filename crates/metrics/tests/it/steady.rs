@@ -34,7 +34,7 @@ fn open_loop_by_mser5() {
         let ttft = if i < 20 { 2_000 - i * 90 } else { 100 + i * 37 % 11 };
         answer(i, i * 50, &[ttft], Some(10))
     };
-    let context = CellContext { window: window_ms(0, 10_000), ..open(20.0) };
+    let context = CellContext { window: Some(window_ms(0, 10_000)), ..open(20.0) };
     let steady = sum_up(context, (0..200).map(of)).throughput.steady.unwrap();
     assert_eq!(steady.rule, "mser5");
     assert!((900..=1_500).contains(&(steady.window.from_ns / MS)), "{steady:?}");
@@ -48,14 +48,14 @@ fn drift_modes_and_wide_tails() {
         (stability.drift.unwrap().found, stability.bimodal.unwrap(), stability.wide_tail)
     };
     assert_eq!(cell(|i| 100 + i * 7_919 % 23), (false, false, false));
-    assert_eq!(cell(|i| 100 + i + i * 7_919 % 23).0, true);
-    assert_eq!(cell(|i| if i * 7_919 % 23 < 11 { 100 + i * 31 % 9 } else { 1_000 + i * 31 % 90 }).1, true);
-    assert_eq!(cell(|i| if i * 7_919 % 23 < 4 { 3_000 + i } else { 100 + i * 31 % 9 }).2, true);
+    assert!(cell(|i| 100 + i + i * 7_919 % 23).0);
+    assert!(cell(|i| if i * 7_919 % 23 < 11 { 100 + i * 31 % 9 } else { 1_000 + i * 31 % 90 }).1);
+    assert!(cell(|i| if i * 7_919 % 23 < 4 { 3_000 + i } else { 100 + i * 31 % 9 }).2);
 }
 
 #[test]
 fn what_is_outside_the_window_is_outside_the_figures() {
-    let context = CellContext { window: window_ms(1_000, 2_000), ..closed(1) };
+    let context = CellContext { window: Some(window_ms(1_000, 2_000)), ..closed(1) };
     let warm = answer(0, 900, &[50, 150], Some(2)).with(|sample| sample.phase = Phase::Warmup);
     let cell = sum_up(
         context,
@@ -68,7 +68,7 @@ fn what_is_outside_the_window_is_outside_the_figures() {
 
 #[test]
 fn without_events_tokens_count_at_the_end() {
-    let context = CellContext { no_events: true, window: window_ms(0, 1_000), ..closed(1) };
+    let context = CellContext { no_events: true, window: Some(window_ms(0, 1_000)), ..closed(1) };
     let cell = sum_up(context, [answer(0, 0, &[100, 900], Some(4)), answer(1, 500, &[100, 900], Some(4))]);
     assert_eq!(cell.throughput.output_tokens, Num::new(4.0));
     assert!(cell.throughput.notes[0].contains("2 attempts without recorded events"));
