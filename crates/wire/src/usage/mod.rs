@@ -1,7 +1,7 @@
 //! What the server counted, in one form.
 //!
 //! Counts come once or many times, in the standard place or in an extension, under several names, and add up in
-//! several ways. [`counts`] reads one usage object, [`tracker`] merges those of a stream, [`identity`] finds the
+//! several ways. `counts` reads one usage object, `tracker` merges those of a stream, `identity` finds the
 //! arithmetic that the numbers themselves satisfy.
 
 mod cost;
