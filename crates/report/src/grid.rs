@@ -125,3 +125,62 @@ fn listed(table: &Table, width: usize) -> Vec<Line> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(width: usize, expected: &[&str]) {
+        let columns =
+            vec![Column::left("name"), Column::right("TTFT p50"), Column::left(""), Column::right("n")];
+        let row = |name: &str, value: &str, n: &str| [name, value, "", n].map(Text::from).to_vec();
+        let rows = vec![row("a", "9 ms [8–10]", "5"), row("longest-name", "120 ms [≥\u{a0}90]", "100")];
+        let drawn = lines(&Table { columns, rows }, width);
+        let drawn: Vec<String> =
+            drawn.iter().map(|line| line.iter().map(|piece| piece.text.as_str()).collect()).collect();
+        assert_eq!(drawn, expected, "at {width}");
+    }
+
+    #[test]
+    fn gives_way_in_steps() {
+        let natural = [
+            "name               TTFT p50    n",
+            "a               9 ms [8–10]    5",
+            "longest-name  120 ms [≥ 90]  100",
+        ];
+        check(40, &natural);
+        let broken_at_spaces = [
+            "name             TTFT p50    n",
+            "a             9 ms [8–10]    5",
+            "longest-name       120 ms  100",
+            "                   [≥ 90]",
+        ];
+        check(30, &broken_at_spaces);
+        let two_tables = [
+            "name            TTFT",
+            "                 p50",
+            "a               9 ms",
+            "              [8–10]",
+            "longest-name  120 ms",
+            "              [≥ 90]",
+            "",
+            "name            n",
+            "a               5",
+            "longest-name  100",
+        ];
+        check(20, &two_tables);
+        let lists = [
+            "a",
+            "  TTFT p50:",
+            "  9 ms",
+            "  [8–10]",
+            "  n: 5",
+            "longest-name",
+            "  TTFT p50:",
+            "  120 ms",
+            "  [≥ 90]",
+            "  n: 100",
+        ];
+        check(12, &lists);
+    }
+}

@@ -1,7 +1,7 @@
 //! The page as GitHub-flavoured Markdown, to paste into an issue.
 
 use crate::clean::clean;
-use crate::page::{Block, Column, Fact, Style, Table, Text};
+use crate::page::{Block, Fact, Style, Table, Text};
 
 /// `blocks` as Markdown.
 pub(crate) fn draw(blocks: &[Block]) -> String {
@@ -14,29 +14,30 @@ fn block(block: &Block) -> String {
         Block::Heading(text) => format!("### {}\n", escape(text)),
         Block::Notice(text) => format!("> {}\n", styled(text)),
         Block::Table(drawn) => table(&drawn.pruned()),
-        Block::Facts(facts) => facts.iter().map(fact).collect(),
+        Block::Facts(facts) => facts.iter().flat_map(fact).collect(),
     }
 }
 
 fn table(table: &Table) -> String {
-    let heads: Vec<String> = table.columns.iter().map(|column| escape(&column.head)).collect();
-    let rule = |column: &Column| if column.is_right { "---:" } else { "---" };
-    let rules: Vec<&str> = table.columns.iter().map(rule).collect();
-    let mut text = format!("| {} |\n| {} |\n", heads.join(" | "), rules.join(" | "));
-    for row in &table.rows {
-        let cells: Vec<String> = row.iter().map(styled).collect();
-        text += &format!("| {} |\n", cells.join(" | "));
-    }
-    text
+    let heads = table.columns.iter().map(|column| escape(&column.head));
+    let rules = table.columns.iter().map(|column| if column.is_right { "---:" } else { "---" }.to_owned());
+    let rows = table.rows.iter().map(|cells| row(cells.iter().map(styled)));
+    [row(heads), row(rules)].into_iter().chain(rows).collect()
 }
 
-fn fact(fact: &Fact) -> String {
+fn row(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+/// A list item; several lines are a list below it.
+fn fact(fact: &Fact) -> Vec<String> {
     match fact.lines.as_slice() {
-        [] => String::new(),
-        [only] => format!("- **{}**: {}\n", fact.label, styled(only)),
+        [] => Vec::new(),
+        [only] => vec![format!("- **{}**: {}\n", fact.label, styled(only))],
         several => {
-            let lines: String = several.iter().map(|line| format!("  - {}\n", styled(line))).collect();
-            format!("- **{}**:\n{lines}", fact.label)
+            let label = format!("- **{}**:\n", fact.label);
+            let lines = several.iter().map(|line| format!("  - {}\n", styled(line)));
+            std::iter::once(label).chain(lines).collect()
         }
     }
 }

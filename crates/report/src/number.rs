@@ -8,6 +8,9 @@ use inferometer_metrics::{Metric, Num, Over, Proportion, QuantilePoint, Rate};
 /// Stands where there is no value.
 pub(crate) const NONE: &str = "–";
 
+/// An interval that nothing bounds on either side.
+const OPEN: &str = "[open]";
+
 /// Times below this are in milliseconds, from it on in seconds.
 const SECONDS_FROM_MS: f64 = 10_000.0;
 
@@ -93,7 +96,7 @@ impl Scale {
             (Some(lo), Some(hi)) => format!("[{}–{}]", self.number(lo), self.number(hi)),
             (Some(lo), None) => format!("[≥\u{a0}{}]", self.number(lo)),
             (None, Some(hi)) => format!("[≤\u{a0}{}]", self.number(hi)),
-            (None, None) => "[open]".to_owned(),
+            (None, None) => OPEN.to_owned(),
         }
     }
 }
@@ -114,7 +117,11 @@ pub(crate) fn time_point(point: Option<&QuantilePoint>) -> (String, String) {
     let Some(point) = point else { return (NONE.to_owned(), String::new()) };
     let Some(value) = point.value else { return (NONE.to_owned(), String::new()) };
     let scale = Scale::of_ms(value.finite().or(point.lo.and_then(Num::finite)).unwrap_or(f64::INFINITY));
-    (marked(point, scale.value(value)), scale.interval(point.lo, point.hi))
+    let interval = scale.interval(point.lo, point.hi);
+    // Infinity carries no unit that the bounds could share.
+    let has_unit = value.finite().is_some() || interval == OPEN;
+    let interval = if has_unit { interval } else { interval.replace(']', &format!("\u{a0}{}]", scale.unit)) };
+    (marked(point, scale.value(value)), interval)
 }
 
 /// A quantile and its interval in a sentence, as it is.
@@ -210,4 +217,71 @@ pub(crate) fn dollar_rate(rate: &Rate) -> Option<String> {
 pub(crate) fn reads_alike(a: &Metric, b: &Metric) -> bool {
     let shown = |m: &Metric| (m.n, time_point(m.p50.as_ref()), time_point(m.p95.as_ref()), m.max.map(time));
     shown(a) == shown(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(shown: &str, expected: &str) {
+        assert_eq!(shown.replace('\u{a0}', " "), expected);
+    }
+
+    #[test]
+    fn three_digits_and_never_fewer_than_there_are() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (0.000_126_4, "0.000126"),
+            (0.05, "0.0500"),
+            (9.996, "10.0"),
+            (99.96, "100"),
+            (412.4, "412"),
+            (9_999.6, "10,000"),
+            (-1_234_567.0, "-1,234,567"),
+            (1e300, "1.00e300"),
+            (1e-12, "1.00e-12"),
+            (f64::INFINITY, "∞"),
+        ] {
+            check(&digits(value), expected);
+        }
+        check(&count(u64::MAX), "18,446,744,073,709,551,615");
+        check(&counted(1, "retry", "retries"), "1 retry");
+        check(&counted(0, "retry", "retries"), "0 retries");
+    }
+
+    fn check_point(value: f64, lo: f64, hi: f64, above: bool, expected: &str) {
+        let (lo, hi) = (Num::new(lo), Num::new(hi));
+        let point = QuantilePoint { value: Num::new(value), lo, hi, above, n_eff: None, note: None };
+        let (value, interval) = time_point(Some(&point));
+        check(&format!("{value} {interval}"), expected);
+    }
+
+    #[test]
+    fn times_with_their_intervals() {
+        const NO: f64 = f64::NAN;
+        check_point(412.3, 398.2, 431.0, false, "412 ms [398–431]");
+        check_point(9_500.0, 9_000.0, 11_000.0, false, "9500 ms [9000–11,000]");
+        check_point(12_345.0, 9_000.0, f64::INFINITY, false, "12.3 s [9.00–∞]");
+        check_point(412.3, 398.2, NO, false, "412 ms [≥ 398]");
+        check_point(412.3, NO, 431.0, false, "412 ms [≤ 431]");
+        check_point(412.3, NO, NO, false, "412 ms [open]");
+        check_point(f64::INFINITY, 601.0, NO, false, "∞ [≥ 601 ms]");
+        check_point(30_000.0, 20_000.0, NO, true, "> 30.0 s [≥ 20.0]");
+        check(&time_point(None).0, NONE);
+    }
+
+    #[test]
+    fn what_is_not_all_never_reads_as_all() {
+        for (share, expected) in [
+            (0.0, "0 %"),
+            (1.0, "100 %"),
+            (0.0204, "2.04 %"),
+            (0.999, "99.9 %"),
+            (0.9996, "99.96 %"),
+            (0.999_996, "99.9996 %"),
+            (0.000_001, "0.000100 %"),
+        ] {
+            check(&percent(share), expected);
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     if !line.is_empty() {
         lines.push(line);
     }
-    lines.iter().map(|line| line.replace('\u{a0}', " ")).collect()
+    lines.iter().map(|line| line.replace('\u{a0}', " ").trim_end().to_owned()).collect()
 }
 
 /// Puts the full lines of `word` into `lines` and returns what is left of it.

@@ -9,6 +9,10 @@ use crate::page::{Block, Text};
 
 use super::{client, failures, gates, money, requests, throughput, times, tokens, warnings};
 
+/// What makes the cell of a slow client valid.
+const REMEDY: &str =
+    "Lower the rate or the concurrency, or use a machine with more or idler cores, and measure again.";
+
 /// Everything about a cell.
 pub(super) fn full(run: &RunView<'_>, cell: &CellSummary) -> Vec<Block> {
     let mut blocks = vec![heading(run, cell)];
@@ -16,13 +20,14 @@ pub(super) fn full(run: &RunView<'_>, cell: &CellSummary) -> Vec<Block> {
     blocks.extend(times::table(cell));
     let mut facts = times::facts(cell);
     facts.extend(throughput::facts(cell));
-    facts.push(requests::fact(cell));
     facts.push(failures::errors(cell));
     facts.push(failures::causes(cell));
+    facts.push(requests::fact(cell));
     facts.extend(tokens::facts(cell));
     facts.push(money::fact(run, cell));
     facts.push(client::fact(cell));
     facts.push(gates::fact(cell));
+    facts.extend(times::caveats(cell));
     blocks.push(Block::Facts(facts));
     blocks.extend(warnings(&cell.warnings));
     blocks
@@ -69,7 +74,7 @@ fn arrival(run: &RunView<'_>, cell: &CellSummary) -> Option<String> {
 fn alarms(cell: &CellSummary) -> Vec<Block> {
     let mut alarms = Vec::new();
     if !cell.client.valid {
-        alarms.push(format!("NOT VALID: {}", client::reasons(cell)));
+        alarms.push(format!("NOT VALID: {}. {REMEDY}", client::reasons(cell)));
     }
     if cell.counts.ok == 0 && cell.counts.issued > 0 {
         alarms.push(format!("no request succeeded: 0 of {}.", cell.counts.issued));

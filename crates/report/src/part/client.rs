@@ -40,6 +40,7 @@ fn verdict(cell: &CellSummary) -> Text {
         return Text::bad("NOT VALID, for the reasons above");
     }
     let error = client.error_ms.map(|ms| format!("client error ≤\u{a0}{}", time(ms)));
+    let error = error.or_else(|| Some("client error unknown".to_owned()));
     let tolerance = client.tolerance_ms.map(|ms| format!("tolerance {}", time(ms)));
     joined([Some("valid".to_owned()), error, tolerance]).unwrap_or_default().into()
 }
@@ -78,8 +79,9 @@ fn lateness(label: &str, lateness: &Lateness) -> Option<String> {
     })
 }
 
-/// The rate that was asked for and the one that was reached.
+/// The rate that was asked for and the one that was reached; a closed loop asks for none.
 fn rate(client: &Client) -> Option<Text> {
+    client.asked_rate.or(client.planned_rate)?;
     let per_second = |label: &str, rate: Option<inferometer_metrics::Num>| {
         rate.map(|rate| format!("{label} {}", digits(rate.get())))
     };

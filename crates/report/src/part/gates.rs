@@ -5,18 +5,23 @@ use inferometer_metrics::{CellSummary, GateOutcome, GateResult};
 use crate::number::count;
 use crate::page::{Fact, Text};
 
-/// A line per gate.
+use super::joined;
+
+/// A line per gate: the result first, since a gate that is met is a condition that did not come true.
 pub(super) fn fact(cell: &CellSummary) -> Fact {
-    Fact { label: "fail if", lines: cell.gates.iter().map(line).collect() }
+    Fact { label: "gates", lines: cell.gates.iter().map(line).collect() }
 }
 
 fn line(outcome: &GateOutcome) -> Text {
-    let detail = if outcome.detail.is_empty() { String::new() } else { format!(" ({})", outcome.detail) };
-    let said = |word: &str| format!("{}: {word}{detail}", outcome.gate);
+    let detail = (!outcome.detail.is_empty()).then(|| outcome.detail.clone());
+    let said = |word: &str, needed: Option<String>| {
+        let fails = format!("fails if {}", outcome.gate);
+        joined([Some(word.to_owned()), Some(fails), needed, detail.clone()]).unwrap_or_default()
+    };
     match outcome.result {
-        GateResult::Met => said("met, the run passes").into(),
-        GateResult::Missed => Text::bad(said("MISSED")),
-        GateResult::Unproven => Text::warn(said(&format!("unproven, {}", needed(outcome)))),
+        GateResult::Met => said("met", None).into(),
+        GateResult::Missed => Text::bad(said("MISSED", None)),
+        GateResult::Unproven => Text::warn(said("unproven", Some(needed(outcome)))),
     }
 }
 

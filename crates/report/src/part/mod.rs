@@ -42,8 +42,8 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> Option<String> {
 }
 
 /// Warnings, each with its word in front.
-fn warnings(texts: &[String]) -> Vec<Block> {
-    texts.iter().map(|text| Block::Notice(Text::warn(format!("warning: {text}")))).collect()
+fn warnings<'a>(texts: impl IntoIterator<Item = &'a String>) -> Vec<Block> {
+    texts.into_iter().map(|text| Block::Notice(Text::warn(format!("warning: {text}")))).collect()
 }
 
 /// Marks what stands on the figures of a cell whose client was too slow.

@@ -15,7 +15,7 @@ pub(super) fn fact(run: &RunView<'_>, cell: &CellSummary) -> Fact {
         None => vec![unknown(run, cell).into()],
         Some(total) => {
             let lines = [
-                joined([Some(sum(cost, total)), per_useful(cost), per_thousand(cost), waste(cost)]),
+                joined([Some(sum(cost, total)), Some(per_useful(cost)), per_thousand(cost), waste(cost)]),
                 bound(cost),
                 reported(cost),
             ];
@@ -48,14 +48,14 @@ fn sum(cost: &Cost, total: &str) -> String {
     format!("{}${total} for {attempts}", at_least(cost))
 }
 
-fn per_useful(cost: &Cost) -> Option<String> {
+/// Where the total is a lower bound, so is this; the note that says so would only repeat it.
+fn per_useful(cost: &Cost) -> String {
     let rate = &cost.per_useful_usd;
-    let note = rate.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
-    if let Some(value) = dollar_rate(rate) {
-        return Some(format!("{}{value} per useful answer{note}", at_least(cost)));
+    match (dollar_rate(rate), rate.lo) {
+        (Some(value), _) => format!("{}{value} per useful answer", at_least(cost)),
+        (None, Some(lo)) => format!("no useful answer: ≥\u{a0}{} for one", dollars(lo)),
+        (None, None) => "no useful answer to divide by".to_owned(),
     }
-    let least = rate.lo.map(|lo| format!("; ≥\u{a0}{} each", dollars(lo))).unwrap_or_default();
-    Some(format!("no useful answer to divide by{least}{note}"))
 }
 
 fn per_thousand(cost: &Cost) -> Option<String> {

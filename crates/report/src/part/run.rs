@@ -27,7 +27,9 @@ pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
         notices.push(Text::bad("nothing was measured: the run has no cell."));
     }
     let mut blocks: Vec<Block> = notices.into_iter().map(Block::Notice).collect();
-    blocks.extend(warnings(&run.summary.warnings));
+    // That the run is incomplete has been said above.
+    let is_said = |warning: &&String| run.ending() == Ending::Incomplete && warning.starts_with("incomplete");
+    blocks.extend(warnings(run.summary.warnings.iter().filter(|warning| !is_said(warning))));
     blocks
 }
 

@@ -57,18 +57,14 @@ fn notes(throughput: &Throughput) -> impl Iterator<Item = String> {
     let is_plain = throughput.sources.is_empty() || throughput.sources.iter().eq(["server"]);
     let sources = (!is_plain).then(|| format!("token counts: {}", throughput.sources.join(", ")));
     let noted = |rate: &Rate| rate.note.clone();
-    let rates = [noted(&throughput.output_token_throughput), noted(&throughput.request_throughput)];
+    // What is unfinished has been said already, with its number.
+    let tokens = noted(&throughput.output_token_throughput).filter(|_| unfinished.is_none());
+    let rates = [tokens, noted(&throughput.request_throughput)];
     let steady = throughput.steady.as_ref().and_then(|steady| noted(&steady.output_token_throughput));
     let mut said: Vec<String> = unfinished.into_iter().chain(sources).collect();
     said.extend(rates.into_iter().flatten());
     said.extend(steady.map(|note| format!("steady part: {note}")));
     said.extend(throughput.notes.iter().cloned());
-    let mut seen = Vec::new();
-    said.retain(|note| {
-        let is_new = !seen.contains(note);
-        seen.push(note.clone());
-        is_new
-    });
     said.into_iter()
 }
 

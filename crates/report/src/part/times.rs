@@ -1,6 +1,6 @@
 //! Times of requests and streams: the table of quantiles, and what is said of their tail and stability.
 
-use inferometer_metrics::{CellSummary, Metric, QuantilePoint, Rate, TailFigure, name};
+use inferometer_metrics::{CellSummary, Metric, QuantilePoint, TailFigure, name};
 
 use crate::number::{
     NONE, Scale, count, digits, is_max, of, over, percent, point, proportion, rate, reads_alike, time,
@@ -66,7 +66,7 @@ fn row(label: &str, metric: &Metric, cell: &CellSummary) -> Vec<Text> {
     let point = |point: &Option<QuantilePoint>| {
         let (value, mut interval) = time_point(point.as_ref());
         if is_max(point.as_ref()) {
-            interval += &format!(" max\u{a0}of\u{a0}{}", count(metric.n));
+            interval = format!("{interval} max\u{a0}of\u{a0}{}", count(metric.n));
         }
         [Text::from(value), Text::from(interval)]
     };
@@ -86,6 +86,12 @@ pub(super) fn facts(cell: &CellSummary) -> Vec<Fact> {
         Fact { label: "stability", lines: stability(cell) },
         Fact { label: "stalls", lines: stalls(cell).into_iter().map(Text::from).collect() },
         Fact { label: "speed", lines: speed(cell).into_iter().map(|text| marked(cell, text)).collect() },
+    ]
+}
+
+/// What lessens the figures of the table.
+pub(super) fn caveats(cell: &CellSummary) -> Vec<Fact> {
+    vec![
         Fact { label: "n_eff", lines: dependence(cell).into_iter().map(Text::from).collect() },
         Fact { label: "notes", lines: notes(cell) },
     ]
@@ -136,17 +142,7 @@ fn stability(cell: &CellSummary) -> Vec<Text> {
     let differs = all.value != stability.spread_ms.value;
     let all =
         time_rate(all).filter(|_| differs).map(|text| format!("p95\u{a0}−\u{a0}p50 of all attempts {text}"));
-    let mut lines: Vec<Text> =
-        joined([spread, ratio, all]).into_iter().map(|text| marked(cell, text)).collect();
-    let modes = joined([
-        stability.wide_tail.then(|| "wide tail".to_owned()),
-        stability.bimodal.filter(|two| *two).map(|_| "more than one mode".to_owned()),
-        stability.drift.filter(|drift| drift.found).and_then(|drift| {
-            Some(format!("the median moved by {}\u{a0}ms over the run", digits(drift.change_ms?.get())))
-        }),
-    ]);
-    lines.extend(modes.map(Text::warn));
-    lines
+    joined([spread, ratio, all]).into_iter().map(|text| marked(cell, text)).collect()
 }
 
 fn stalls(cell: &CellSummary) -> Option<String> {
@@ -193,17 +189,20 @@ fn dependence(cell: &CellSummary) -> Option<String> {
     joined(worth).map(|text| format!("requests close in time are alike, so that fewer count: {text}"))
 }
 
-/// Notes on the figures in the table, and on the spread.
+/// Notes on the figures in the table and on the spread, each once with the figures it is about.
 fn notes(cell: &CellSummary) -> Vec<Text> {
-    let mut lines = Vec::new();
+    let mut said: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut add = |note, figure| match said.iter_mut().find(|(known, _)| *known == note) {
+        Some((_, figures)) => figures.push(figure),
+        None => said.push((note, vec![figure])),
+    };
     for (label, name) in ROWS.into_iter().filter(|(label, _)| !label.starts_with('└')) {
         let Some(metric) = cell.metrics.get(name) else { continue };
-        lines.extend(metric.notes.iter().map(|note| Text::warn(format!("{label}: {note}"))));
+        metric.notes.iter().for_each(|note| add(note.as_str(), label.to_owned()));
         let all = metric.all_attempts.as_deref().filter(|_| matches!(name, name::TTFT | name::LATENCY));
         let all = all.into_iter().flat_map(|all| &all.notes);
-        lines.extend(all.map(|note| Text::from(format!("{label}, all attempts: {note}"))));
+        all.for_each(|note| add(note.as_str(), format!("{label} of all attempts")));
     }
-    let noted = |rate: &Rate| rate.note.clone();
-    lines.extend(noted(&cell.stability.spread_ms).map(|note| Text::from(format!("spread: {note}"))));
-    lines
+    cell.stability.spread_ms.note.iter().for_each(|note| add(note.as_str(), "spread".to_owned()));
+    said.into_iter().map(|(note, figures)| format!("{}: {note}", figures.join(", ")).into()).collect()
 }

@@ -14,7 +14,7 @@ fn rows(sheet: &str) -> Vec<Vec<String>> {
         let row = rows.last_mut().expect("never empty");
         match c {
             '"' if is_quoted && chars.peek() == Some(&'"') => {
-                row.last_mut().expect("never empty").push(chars.next().unwrap())
+                row.last_mut().expect("never empty").push(chars.next().unwrap());
             }
             '"' => is_quoted = !is_quoted,
             ',' if !is_quoted => row.push(String::new()),

@@ -16,6 +16,7 @@ pub(crate) fn num(value: f64) -> Option<Num> {
 }
 
 /// A quantile; NaN is an open bound.
+#[expect(clippy::unnecessary_wraps, reason = "every field that it fills is optional")]
 pub(crate) fn point(value: f64, lo: f64, hi: f64, note: &str) -> Option<QuantilePoint> {
     let note = (!note.is_empty()).then(|| note.to_owned());
     Some(QuantilePoint { value: num(value), lo: num(lo), hi: num(hi), above: false, n_eff: None, note })

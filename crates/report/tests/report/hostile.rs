@@ -29,9 +29,9 @@ fn text() -> impl Strategy<Value = String> {
 /// A cell in which every text is `text` and many numbers are `value`.
 fn cell(text: &str, value: f64) -> CellSummary {
     let mut cell = failing();
-    cell.target = text.to_owned();
-    cell.workload = text.to_owned();
-    cell.load = text.to_owned();
+    text.clone_into(&mut cell.target);
+    text.clone_into(&mut cell.workload);
+    text.clone_into(&mut cell.load);
     cell.warnings = vec![text.to_owned()];
     cell.client.valid = false;
     cell.client.reasons = vec![text.to_owned()];

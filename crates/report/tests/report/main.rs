@@ -1,6 +1,10 @@
 //! The report as its readers see it.
 
+#[cfg(test)]
 mod export;
+#[cfg(test)]
 mod fixture;
+#[cfg(test)]
 mod hostile;
+#[cfg(test)]
 mod table;

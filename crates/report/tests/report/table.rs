@@ -91,3 +91,32 @@ fn markdown_pastes_into_an_issue() {
         Run::new(vec![healthy(1, 50, 101.0), failing()]).render(Format::Md, 80, true)
     );
 }
+
+/// From samples, by way of the figures as they are really made.
+#[test]
+fn figures_of_real_samples() {
+    let sample = |i: u64| inferometer_record::Sample {
+        request: i,
+        seq: i,
+        attempts: 1,
+        attempt: 1,
+        is_final: true,
+        start_ns: Some(i * 1_000_000_000),
+        first_ns: Some(i * 1_000_000_000 + i * 10_000_000),
+        sent_ns: Some(i * 1_000_000_000),
+        last_ns: Some(i * 1_000_000_000 + 500_000_000),
+        end_ns: Some(i * 1_000_000_000 + 501_000_000),
+        ttft_ms: Some(i as f64 * 10.0),
+        request_latency_ms: Some(500.0),
+        status: inferometer_record::Status::Ok,
+        ..inferometer_record::Sample::default()
+    };
+    let manifest = inferometer_record::Manifest::default();
+    let summary = inferometer_metrics::summarize(&manifest, (1..=10).map(|i| (sample(i), None))).unwrap();
+    let shown = Run { summary, manifest }.render(Format::Table, 120, false);
+    for part in
+        ["incomplete: ", "50.0 ms", "100 ms  [≥ 80.0] max of 10", "10 issued · 10 ok", "unknown: no price"]
+    {
+        assert!(shown.contains(part), "no {part:?} in\n{shown}");
+    }
+}
