@@ -53,6 +53,24 @@ mod tests {
         }
     }
 
+    /// A slip of the pen in a scenario would be taken for the quirk that it shows.
+    #[test]
+    fn what_should_be_json_is() {
+        // These break their JSON on purpose, or carry it over several writes or lines.
+        let broken = ["s05", "w52b", "w56", "w56b", "w59c", "w63", "w66", "w68", "w68b", "w70b"];
+        for (name, body) in sections().filter(|(name, _)| !broken.contains(name)) {
+            for line in body.lines().filter(|line| line.contains("data:")) {
+                for event in line.split("data:").skip(1) {
+                    let payload = event.split(['⏎', '␍']).next().unwrap().trim();
+                    let known =
+                        payload.is_empty() || payload == "[DONE]" || payload == "overloaded, try later";
+                    let json = serde_json::from_str::<serde_json::Value>(payload);
+                    assert!(known || json.is_ok(), "{name}: {payload}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn none_of_the_catalogue_is_missing() {
         let known: HashSet<_> = names().collect();

@@ -1,5 +1,6 @@
 //! Named scenarios, scripts and combinations.
 
+use std::io::Read;
 use std::time::Duration;
 
 use inferometer_sim::truth::End;
@@ -137,4 +138,85 @@ fn fields_are_refused_and_scripts_answer_whole() {
     let answer = client.chat("script:50 rolle", "");
     assert_eq!(answer.status(), 400);
     assert!(answer.text().contains("character 4"), "{}", answer.text());
+}
+
+/// What an event stream says, read in the simplest way: its payloads.
+fn payloads(answer: &Answer) -> Vec<String> {
+    let mut text = String::new();
+    if answer.head.contains("content-encoding: gzip") {
+        flate2::read::GzDecoder::new(answer.body.as_slice()).read_to_string(&mut text).unwrap();
+    } else {
+        text = answer.text();
+    }
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    lines.map(|payload| payload.trim_start().to_owned()).collect()
+}
+
+/// The text of an answer, and its last usage.
+fn meaning(answer: &Answer) -> (String, String) {
+    let mut meaning = (String::new(), String::new());
+    for payload in payloads(answer) {
+        let Ok(event) = serde_json::from_str::<serde_json::Value>(&payload) else { continue };
+        meaning.0.push_str(event["choices"][0]["delta"]["content"].as_str().unwrap_or_default());
+        if event["usage"].is_object() {
+            meaning.1 = event["usage"].to_string();
+        }
+    }
+    meaning
+}
+
+#[test]
+fn no_combination_of_transforms_changes_what_is_said() {
+    let server = server();
+    let all = [
+        "w01",
+        "w20",
+        "w21",
+        "w27",
+        "padding",
+        "w62",
+        "w58",
+        "w60",
+        "unterminated",
+        "w59",
+        "w59cr",
+        "w65",
+        "w72",
+        "w71",
+        "w71whole",
+        "w66",
+    ];
+    let script = r#"script:1 role;2 T" a", T" b\"c";3 fin, U(7,2), D"#;
+    let mut client = Client::new(&server);
+    let plain = meaning(&client.chat(script, ""));
+    assert_eq!(plain.0, " a b\"c");
+    for one in all {
+        // Two line ends, or two compressions, are not one answer.
+        for other in all.iter().filter(|other| *other == &one || other.get(..3) != one.get(..3)) {
+            let answer = client.chat(&format!("{script}+{one}+{other}"), "");
+            assert_eq!(meaning(&answer), plain, "{one}+{other}: {}", answer.text());
+        }
+    }
+    let model = meaning(&client.chat("sim", r#","max_tokens":3"#)).0;
+    assert_eq!(meaning(&client.chat("sim+w59+w60+w71", r#","max_tokens":3"#)).0, model);
+}
+
+#[test]
+fn heads_and_framings_are_as_the_script_says() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let answer = client
+        .chat("script:framing length;http 200 x-a=\"b c\" content-type=text/plain;5 raw ab;9 raw c", "");
+    assert!(
+        answer.head.contains("x-a: b c\r\n") && answer.head.contains("content-length: 3\r\n"),
+        "{}",
+        answer.head
+    );
+    assert_eq!(answer.text(), "abc");
+    client.chat("script:head 5;60 T;D", "");
+    client.chat("script:freeze 0..50;10 T;D", "");
+    let records = records(&server, 3);
+    assert!(records[1].answered_ns.unwrap() + 40_000_000 < records[1].first_write_ns.unwrap());
+    assert_eq!(records[2].planned_first_ns, Some(records[2].read_ns + 60_000_000));
 }
