@@ -1,7 +1,7 @@
 //! Recorded runs as a terminal table, Markdown, JSON and CSV.
 //!
 //! Everything that is shown stands in the run's summary and manifest: no figure is made here, no clock is read, and
-//! the same folder gives the same report. Two steps: [`part`] says what a reader should see, as blocks of text
+//! the same folder gives the same report. Two steps: `part` says what a reader should see, as blocks of text
 //! without a form; `terminal` and `markdown` give it one. JSON and CSV take the summary as it is.
 //!
 //! Invariants: text of a server (a model's name, an error message) is hostile, and each format neutralises it in the

@@ -8,9 +8,6 @@ use inferometer_metrics::{Metric, Num, Over, Proportion, QuantilePoint, Rate};
 /// Stands where there is no value.
 pub(crate) const NONE: &str = "–";
 
-/// An interval that nothing bounds on either side.
-const OPEN: &str = "[open]";
-
 /// Times below this are in milliseconds, from it on in seconds.
 const SECONDS_FROM_MS: f64 = 10_000.0;
 
@@ -35,6 +32,12 @@ pub(crate) fn digits(value: f64) -> String {
 /// A count, with commas from five digits on.
 pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
+}
+
+/// A count that may be an estimate, to the whole. One too large to be read digit by digit is as [`digits`] has it.
+pub(crate) fn whole(value: Num) -> String {
+    let value = value.get();
+    if value < 1e15 { grouped(&format!("{value:.0}")) } else { digits(value) }
 }
 
 /// `number` with commas between groups of three, where its whole part has more than four digits.
@@ -92,12 +95,16 @@ impl Scale {
 
     /// `[lo–hi]`, an open side as the bound of the other, without the unit.
     pub(crate) fn interval(self, lo: Option<Num>, hi: Option<Num>) -> String {
-        match (lo, hi) {
-            (Some(lo), Some(hi)) => format!("[{}–{}]", self.number(lo), self.number(hi)),
-            (Some(lo), None) => format!("[≥\u{a0}{}]", self.number(lo)),
-            (None, Some(hi)) => format!("[≤\u{a0}{}]", self.number(hi)),
-            (None, None) => OPEN.to_owned(),
-        }
+        interval_of(lo, hi, |bound| self.number(bound))
+    }
+}
+
+fn interval_of(lo: Option<Num>, hi: Option<Num>, shown: impl Fn(Num) -> String) -> String {
+    match (lo.map(&shown), hi.map(&shown)) {
+        (Some(lo), Some(hi)) => format!("[{lo}–{hi}]"),
+        (Some(lo), None) => format!("[≥\u{a0}{lo}]"),
+        (None, Some(hi)) => format!("[≤\u{a0}{hi}]"),
+        (None, None) => "[open]".to_owned(),
     }
 }
 
@@ -117,10 +124,9 @@ pub(crate) fn time_point(point: Option<&QuantilePoint>) -> (String, String) {
     let Some(point) = point else { return (NONE.to_owned(), String::new()) };
     let Some(value) = point.value else { return (NONE.to_owned(), String::new()) };
     let scale = Scale::of_ms(value.finite().or(point.lo.and_then(Num::finite)).unwrap_or(f64::INFINITY));
-    let interval = scale.interval(point.lo, point.hi);
-    // Infinity carries no unit that the bounds could share.
-    let has_unit = value.finite().is_some() || interval == OPEN;
-    let interval = if has_unit { interval } else { interval.replace(']', &format!("\u{a0}{}]", scale.unit)) };
+    // Infinity carries no unit that its bounds could share.
+    let shown = |bound| if value.finite().is_some() { scale.number(bound) } else { scale.value(bound) };
+    let interval = interval_of(point.lo, point.hi, shown);
     (marked(point, scale.value(value)), interval)
 }
 
@@ -266,6 +272,7 @@ mod tests {
         check_point(412.3, NO, 431.0, false, "412 ms [≤ 431]");
         check_point(412.3, NO, NO, false, "412 ms [open]");
         check_point(f64::INFINITY, 601.0, NO, false, "∞ [≥ 601 ms]");
+        check_point(f64::INFINITY, 601.0, f64::INFINITY, false, "∞ [601 ms–∞]");
         check_point(30_000.0, 20_000.0, NO, true, "> 30.0 s [≥ 20.0]");
         check(&time_point(None).0, NONE);
     }

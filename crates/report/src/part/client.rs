@@ -66,17 +66,11 @@ fn late(client: &Client) -> Option<String> {
 }
 
 fn lateness(label: &str, lateness: &Lateness) -> Option<String> {
-    let part = |name: &str, ms: Option<f64>| {
-        ms.map_or_else(String::new, |ms| format!(", {name} {}\u{a0}ms", digits(ms)))
-    };
-    (lateness.n > 0).then(|| {
-        format!(
-            "{label} lateness{}{} (n\u{a0}=\u{a0}{})",
-            part("p99", lateness.p99_ms),
-            part("max", lateness.max_ms),
-            count(lateness.n)
-        )
-    })
+    let part = |name: &str, ms: Option<f64>| ms.map(|ms| format!("{name} {}\u{a0}ms", digits(ms)));
+    let parts: Vec<String> =
+        [part("p99", lateness.p99_ms), part("max", lateness.max_ms)].into_iter().flatten().collect();
+    let n = count(lateness.n);
+    (lateness.n > 0).then(|| format!("{label} lateness {} (n\u{a0}=\u{a0}{n})", parts.join(", ")))
 }
 
 /// The rate that was asked for and the one that was reached; a closed loop asks for none.

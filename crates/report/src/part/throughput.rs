@@ -1,8 +1,8 @@
 //! What passed per second, and how much of it was good.
 
-use inferometer_metrics::{CellSummary, Goodput, Num, Rate, Throughput};
+use inferometer_metrics::{CellSummary, Goodput, Rate, Throughput};
 
-use crate::number::{count, counted, digits, percent, proportion, rate};
+use crate::number::{count, counted, digits, percent, proportion, rate, whole};
 use crate::page::{Fact, Text};
 
 use super::{joined, marked};
@@ -68,16 +68,11 @@ fn notes(throughput: &Throughput) -> impl Iterator<Item = String> {
     said.into_iter()
 }
 
-/// Tokens are counted; a scaled estimate is rounded to a whole one.
-fn whole(tokens: Num) -> String {
-    digits(tokens.get().round())
-}
-
 fn good(goodput: &Goodput) -> String {
     let objectives = &goodput.objectives;
     let all = goodput.met + goodput.missed + goodput.unknown;
     let attainment = match goodput.attainment {
-        None => "nothing to divide".to_owned(),
+        None => return format!("no request to judge by {objectives}"),
         Some([lower, upper]) if lower != upper => {
             format!("{} to {}", percent(lower.get()), percent(upper.get()))
         }

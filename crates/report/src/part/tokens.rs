@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{CellSummary, Tokens};
 
-use crate::number::{count, counted, digits, percent};
+use crate::number::{count, counted, digits, percent, whole};
 use crate::page::{Fact, Text};
 
 use super::joined;
@@ -52,5 +52,5 @@ fn by_tokenizer(tokens: &Tokens) -> Option<String> {
 fn partial(tokens: &Tokens) -> Option<String> {
     let partial = tokens.partial.filter(|partial| partial.get() > 0.0)?;
     let source = tokens.partial_source.join(" and ");
-    Some(format!("{} more from requests that did not end ok (by {source})", digits(partial.get().round())))
+    Some(format!("{} more from requests that did not end ok (by {source})", whole(partial)))
 }

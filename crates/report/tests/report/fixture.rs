@@ -230,8 +230,8 @@ pub(crate) fn not_valid() -> CellSummary {
     let mut cell = healthy(256, 100, 101.0);
     cell.client.valid = false;
     cell.client.reasons = vec![
-        "2.3 % of starts were late by more than 5 ms (at most 1 %): lower the rate".to_owned(),
-        "a shard used 97 % of its core: use fewer streams or a machine with more cores".to_owned(),
+        "23 of 1000 planned starts were later than 5.0 ms (2 dropped): at most 1 % may be".to_owned(),
+        "a shard used 97 % of its core: at most 90 % may be".to_owned(),
     ];
     cell.client.late_starts = proportion(23, 1000, 0.0154, 0.0342);
     cell.client.asked_rate = num(200.0);

@@ -8,3 +8,5 @@ mod fixture;
 mod hostile;
 #[cfg(test)]
 mod table;
+#[cfg(test)]
+mod wording;
