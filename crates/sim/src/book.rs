@@ -1,6 +1,7 @@
 //! Which name is answered how.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inferometer_clock::Mono;
@@ -75,14 +76,18 @@ pub(crate) struct Arrival {
 pub(crate) type Unknown = (u16, String);
 
 impl Book {
-    pub(crate) fn new(config: &Config) -> Result<Self, String> {
+    pub(crate) fn new(config: &Config) -> io::Result<Self> {
         let mut behaviours = HashMap::new();
         for model in &config.models {
             behaviours.insert(model.name.clone(), Behaviour::Model(Arc::new(Worker::new(model.clone()))));
         }
         for scenario in &config.scenarios {
-            let script = Script::parse(&scenario.script)?;
+            let script = Script::parse(&scenario.script).map_err(io::Error::other)?;
             behaviours.insert(scenario.name.clone(), Behaviour::Script(Arc::new(script)));
+        }
+        for capture in &config.captures {
+            let script = Script::of_capture(&capture.path, capture.gap)?;
+            behaviours.insert(capture.name.clone(), Behaviour::Script(Arc::new(script)));
         }
         Ok(Self { entries: Mutex::default(), behaviours, default: config.default_model.clone() })
     }
@@ -134,7 +139,7 @@ impl Book {
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.behaviours.keys().map(String::as_str).collect();
         names.sort_unstable();
-        names.extend(script::names().map(|name| -> &str { name }));
+        names.extend(script::scenarios().map(|(name, _)| -> &str { name }));
         names
     }
 

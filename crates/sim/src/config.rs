@@ -67,6 +67,9 @@ pub struct Config {
     /// Scripts with a name of their own.
     #[serde(rename = "scenario")]
     pub scenarios: Vec<Scenario>,
+    /// Recorded answers, to be served again.
+    #[serde(rename = "capture")]
+    pub captures: Vec<Capture>,
 }
 
 impl Default for Config {
@@ -82,6 +85,7 @@ impl Default for Config {
             record_writes: true,
             models: vec![Model::default()],
             scenarios: Vec::new(),
+            captures: Vec::new(),
         }
     }
 }
@@ -116,6 +120,19 @@ pub struct Scenario {
     pub name: String,
     /// The script.
     pub script: String,
+}
+
+/// A recorded HTTP answer: its head, a blank line, its body without chunk framing.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// The model name that asks for it.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Time between its events.
+    #[serde(default, deserialize_with = "units::duration")]
+    pub gap: Duration,
 }
 
 /// A model with a timing law.
@@ -318,11 +335,15 @@ impl Config {
 
     /// Whether the values go together.
     pub fn check(&self) -> Result<(), ConfigError> {
-        for (at, model) in self.models.iter().enumerate() {
+        for model in &self.models {
             model.check().map_err(|what| ConfigError::Invalid(format!("model `{}`: {what}", model.name)))?;
-            if self.models.iter().take(at).any(|other| other.name == model.name) {
-                return Err(ConfigError::Invalid(format!("model `{}` is there twice", model.name)));
-            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        let scenarios = self.scenarios.iter().map(|scenario| &scenario.name);
+        let captures = self.captures.iter().map(|capture| &capture.name);
+        let mut names = self.models.iter().map(|model| &model.name).chain(scenarios).chain(captures);
+        if let Some(twice) = names.find(|name| !seen.insert(*name)) {
+            return Err(ConfigError::Invalid(format!("the name `{twice}` is there twice")));
         }
         for scenario in &self.scenarios {
             crate::script::Script::parse(&scenario.script)

@@ -17,7 +17,7 @@ mod http;
 mod model;
 mod play;
 mod reply;
-mod script;
+pub mod script;
 mod server;
 mod slots;
 mod stream;
@@ -28,5 +28,6 @@ pub mod units;
 
 pub use config::{Config, ConfigError, Model};
 pub use distribution::Distribution;
+pub use script::scenarios;
 pub use server::{Running, Server};
 pub use truth::{Record, Truth};

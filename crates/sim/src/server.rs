@@ -59,7 +59,7 @@ pub(crate) struct Shared {
 impl Server {
     /// Listens as `config` says and serves on a thread of its own.
     ///
-    /// Fails where the address cannot be had, the certificate cannot be read, or the values do not go together.
+    /// Fails where the address cannot be had, the certificate or a recording cannot be read, or the values do not go together.
     pub fn start(config: Config) -> io::Result<Running> {
         config.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let acceptor = config.tls.as_ref().map(tls::acceptor).transpose()?;
@@ -67,7 +67,7 @@ impl Server {
         let listener = listen(config.listen)?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared {
-            book: Book::new(&config).map_err(io::Error::other)?,
+            book: Book::new(&config)?,
             config,
             clock: Clock::monotonic(),
             log: Mutex::default(),

@@ -20,11 +20,13 @@ pub(crate) fn find(name: &str) -> Option<Result<Script, String>> {
     find_at(name, 0)
 }
 
-/// Names of all scenarios.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    sections().map(|(name, _)| name)
+/// The named scenarios that come with the simulator: name and title.
+pub fn scenarios() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let headings = TEXT.lines().filter_map(|line| line.strip_prefix(HEADING));
+    headings.map(|heading| heading.split_once(' ').unwrap_or((heading, "")))
 }
 
+/// Names and scripts.
 fn sections() -> impl Iterator<Item = (&'static str, String)> {
     let mut lines = TEXT.lines().filter(|line| !line.starts_with('#')).peekable();
     std::iter::from_fn(move || {
@@ -47,7 +49,8 @@ mod tests {
     #[test]
     fn every_scenario_can_be_read_and_has_a_name_of_its_own() {
         let mut seen = HashSet::new();
-        for name in names() {
+        for (name, title) in scenarios() {
+            assert!(!title.is_empty(), "{name} has no title");
             assert!(seen.insert(name), "{name} is there twice");
             assert!(matches!(find(name), Some(Ok(_))), "{:?}", find(name).map(Result::err));
         }
@@ -73,7 +76,7 @@ mod tests {
 
     #[test]
     fn none_of_the_catalogue_is_missing() {
-        let known: HashSet<_> = names().collect();
+        let known: HashSet<_> = scenarios().map(|(name, _)| name).collect();
         for w in 1..=76 {
             // W74 is a property of connections: any scenario on a fresh one.
             assert!(w == 74 || known.contains(format!("w{w:02}").as_str()), "w{w:02}");

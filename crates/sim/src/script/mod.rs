@@ -24,6 +24,7 @@
 //! BYTES, ⏎ is LF, ␍ is CR, `⟨E4 B8⟩` are bytes in hexadecimal and `⟨6D*300⟩` is one 300 times. `answer` and `reason`
 //! are raw bytes that carry output. Texts between quotes stand in the JSON as they are.
 
+mod capture;
 mod cursor;
 mod library;
 mod literal;
@@ -35,7 +36,8 @@ use crate::config::Freeze;
 use crate::reply::{Content, Ending, Event, Framing, Sheet};
 use crate::transform::Transform;
 
-pub(crate) use library::{find, names};
+pub(crate) use library::find;
+pub use library::scenarios;
 
 /// A script that was read.
 #[derive(Clone, Debug, PartialEq)]

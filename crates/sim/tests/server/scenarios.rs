@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
+use inferometer_sim::config::Capture;
 use inferometer_sim::truth::End;
 use inferometer_sim::{Config, Running, Server};
 
@@ -219,4 +220,32 @@ fn heads_and_framings_are_as_the_script_says() {
     let records = records(&server, 3);
     assert!(records[1].answered_ns.unwrap() + 40_000_000 < records[1].first_write_ns.unwrap());
     assert_eq!(records[2].planned_first_ns, Some(records[2].read_ns + 60_000_000));
+}
+
+#[test]
+fn recordings_of_a_real_server_are_served_again() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/captures/llama-cpp");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        eprintln!("skipped: no recordings at {folder}");
+        return;
+    };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let stem = |path: &std::path::Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|kind| kind == "txt") && !stem(path).contains(".timed"))
+        .collect();
+    let capture =
+        |path: &std::path::PathBuf| Capture { name: stem(path), path: path.clone(), gap: Duration::ZERO };
+    let captures = paths.iter().map(capture).collect();
+    let server = Server::start(Config { captures, ..Config::default() }).unwrap();
+    for path in &paths {
+        let recorded = std::fs::read(path).unwrap();
+        let answer = Client::new(&server).chat(&stem(path), "");
+        assert!(answer.complete && recorded.ends_with(&answer.body), "{}: {answer:?}", path.display());
+        assert!(
+            recorded.starts_with(format!("HTTP/1.1 {}", answer.status()).as_bytes()),
+            "{}",
+            path.display()
+        );
+    }
 }
