@@ -1,1 +1,33 @@
-//! What each command does: run, report, simulate, demo, self-check.
+//! What each command does. A command composes the crates below and ends in an [`Exit`]; [`Error`] is the one place
+//! where whatever failed becomes a message and an exit status.
+//!
+//! | command | module |
+//! |---|---|
+//! | `run` | [`run`]: preflight, cells, summary, report |
+//! | `report` | [`report`]: the same report again, from the run's folder |
+//! | `simulate` | [`simulate`] |
+//! | `demo` | [`demo`] |
+//! | `self-check` | [`self_check`] |
+
+mod demo;
+mod error;
+mod exit;
+mod machine;
+mod output;
+mod preflight;
+mod progress;
+mod report;
+mod run;
+mod self_check;
+mod signals;
+mod simulate;
+mod sink;
+
+pub use demo::{DemoCommand, demo};
+pub use error::Error;
+pub use exit::Exit;
+pub use output::OutputFlags;
+pub use report::{ReportCommand, report};
+pub use run::{RunCommand, run};
+pub use self_check::{SelfCheckCommand, self_check};
+pub use simulate::{SimulateCommand, simulate};

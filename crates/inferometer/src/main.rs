@@ -1,3 +1,50 @@
 //! The binary: arguments in, exit status out.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use inferometer_app::{self as app, Error, Exit};
+
+/// Measures LLM inference the way production feels it
+#[derive(Parser)]
+#[command(name = "inferometer", version, max_term_width = 100, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure a simulated provider under three loads: no key, no network
+    Demo(app::DemoCommand),
+    /// Measure an endpoint
+    Run(Box<app::RunCommand>),
+    /// Make the report of a run again, from its folder
+    Report(app::ReportCommand),
+    /// Serve a simulated provider whose truth is known
+    Simulate(Box<app::SimulateCommand>),
+    /// Measure how well this machine can measure
+    SelfCheck(app::SelfCheckCommand),
+}
+
+fn main() -> ExitCode {
+    let argv: Vec<String> = std::env::args().collect();
+    let exit = execute(Cli::parse().command, &argv).unwrap_or_else(|error| fail(&error));
+    ExitCode::from(exit.code())
+}
+
+fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
+    match command {
+        Command::Demo(command) => app::demo(&command, argv),
+        Command::Run(command) => app::run(&command, argv),
+        Command::Report(command) => app::report(&command),
+        Command::Simulate(command) => app::simulate(&command),
+        Command::SelfCheck(command) => app::self_check(&command),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the one place where an error becomes a message")]
+fn fail(error: &Error) -> Exit {
+    eprintln!("inferometer: {error}");
+    error.exit()
+}

@@ -39,10 +39,9 @@ impl Asker {
         Ok(Self { target, workload: cell.workload.clone(), prompts: prompts.clone(), path, headers })
     }
 
-    /// What the request with this id asks. Ids are unique in the run, so that no two prompts of it are the same to a
-    /// prefix cache.
-    pub(crate) fn prepare(&self, request: u64) -> Prepared {
-        let item = self.prompts.item(request);
+    /// The prompt at `seq`, to go out in `request`.
+    pub(crate) fn prepare(&self, seq: u64, request: u64) -> Prepared {
+        let item = self.prompts.item(seq, request);
         let max_tokens = item.max_tokens.or(self.workload.max_tokens);
         let body = request::body(&Ask {
             dialect: self.target.dialect,

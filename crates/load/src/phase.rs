@@ -13,6 +13,9 @@ use crate::schedule::{Schedule, Start};
 /// Between the moment all shards are ready and the first planned start.
 const LEAD: Duration = Duration::from_millis(20);
 
+/// Prompts from here on are asked before the figures begin: no measured prompt has been seen before.
+const UNMEASURED_PROMPTS: u64 = 1 << 40;
+
 /// A phase: arrival and stop rule, and how far it has come.
 #[derive(Debug)]
 pub(crate) struct Phase {
@@ -42,6 +45,14 @@ impl Phase {
     /// The id of the request at `seq`.
     pub(crate) fn request(&self, seq: u64) -> u64 {
         self.first_request + seq
+    }
+
+    /// The prompt of the request at `seq`: the same for every cell, but for what comes before the figures.
+    pub(crate) fn prompt(&self, seq: u64) -> u64 {
+        match self.kind {
+            record::Phase::Measure => seq,
+            record::Phase::Preflight | record::Phase::Warmup => UNMEASURED_PROMPTS + seq,
+        }
     }
 
     /// The instant that planned offsets count from; the first shard that asks sets it.

@@ -190,7 +190,7 @@ impl<C: Connect + 'static> Share<C> {
     }
 
     fn ask(&self, seq: u64, sched: Mono) -> Ask {
-        Ask { seq, sched, prepared: self.shard.asker.prepare(self.phase.request(seq)) }
+        Ask { seq, sched, prepared: self.shard.asker.prepare(self.phase.prompt(seq), self.phase.request(seq)) }
     }
 
     /// One request of an open load; of a closed one, request after request until the phase is over.

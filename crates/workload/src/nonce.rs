@@ -12,7 +12,7 @@ const WORD_BITS: u32 = 10;
 
 /// A nonce for each request of one run, as words of one token each.
 ///
-/// Request `seq` has the number `base + seq`, written in words, the fastest-changing first: within a run no two are
+/// A request has the number `base + request`, written in words, the fastest-changing first: within a run no two are
 /// alike before 2^60 requests (1,024^n where only n words fit), and consecutive ones differ in their first token.
 /// Another run has another base: the chance that two runs of a million requests share one nonce is below 2^-38.
 #[derive(Clone, Debug)]
@@ -29,10 +29,10 @@ impl Nonce {
         Self { base: ChaCha8Rng::from_seed(key).next_u64() }
     }
 
-    /// Appends the first `count` words (at most [`NONCE_WORDS`]) of the nonce of request `seq`, space between them.
-    pub(crate) fn append(&self, out: &mut String, seq: u64, count: usize) {
+    /// Appends the first `count` words (at most [`NONCE_WORDS`]) of the nonce of `request`, space between them.
+    pub(crate) fn append(&self, out: &mut String, request: u64, count: usize) {
         let words = words();
-        let mut number = self.base.wrapping_add(seq);
+        let mut number = self.base.wrapping_add(request);
         for nth in 0..count.min(NONCE_WORDS) {
             if nth > 0 {
                 out.push(' ');

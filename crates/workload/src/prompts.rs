@@ -23,8 +23,9 @@ pub struct Item {
 
 /// The prompts of a run. Cheap to clone; shared by all shards.
 ///
-/// Request `seq` has the same prompt whoever asks, whenever and in whatever order. `seq` counts through a whole run:
-/// where it began anew for the next cell, that cell would find its prompts in the server's cache.
+/// A prompt has a place in the workload, `seq`, which is the same for every cell; and it goes out in a `request` whose
+/// number is unique in the run and gives it its nonce, so that no cell finds the prompts of another in a server's cache.
+/// Both give the same prompt whoever asks, whenever and in whatever order.
 #[derive(Clone, Debug)]
 pub struct Prompts {
     inner: Arc<Inner>,
@@ -79,8 +80,8 @@ impl Prompts {
         Ok(Self { inner: Arc::new(Inner { stock, output: *output, seed, nonce, notes }) })
     }
 
-    /// What request `seq` asks. No file is read and nothing counted: about a microsecond, and 0.1 ms for 128,000 tokens.
-    pub fn item(&self, seq: u64) -> Item {
+    /// What the prompt at `seq` is when it goes out in `request`. No file is read and nothing counted: about a microsecond, and 0.1 ms for 128,000 tokens.
+    pub fn item(&self, seq: u64, request: u64) -> Item {
         let Inner { stock, output, seed, nonce, .. } = &*self.inner;
         let mut rng = ChaCha8Rng::seed_from_u64(*seed);
         rng.set_stream(seq);
@@ -88,12 +89,12 @@ impl Prompts {
         match stock {
             Stock::Generated(generator) => Item {
                 id: format!("synthetic-{}", seq + 1),
-                prompt: Prompt::Text(generator.text(&mut rng, seq, nonce.as_ref())),
+                prompt: Prompt::Text(generator.text(&mut rng, nonce.as_ref().map(|nonce| (nonce, request)))),
                 max_tokens: drawn,
             },
             Stock::Held(entries) => {
                 let entry = &entries[(seq % entries.len() as u64) as usize];
-                let prefix = nonce.as_ref().map_or_else(String::new, |nonce| prefix(nonce, seq));
+                let prefix = nonce.as_ref().map_or_else(String::new, |nonce| prefix(nonce, request));
                 Item {
                     id: entry.id.clone(),
                     prompt: entry.body.prompt(&prefix),
@@ -128,9 +129,9 @@ impl Stock {
 }
 
 /// The nonce of a prompt that has a text of its own: `[six words]`, then a blank line.
-fn prefix(nonce: &Nonce, seq: u64) -> String {
+fn prefix(nonce: &Nonce, request: u64) -> String {
     let mut prefix = String::from("[");
-    nonce.append(&mut prefix, seq, NONCE_WORDS);
+    nonce.append(&mut prefix, request, NONCE_WORDS);
     prefix.push_str("]\n\n");
     prefix
 }

@@ -27,16 +27,16 @@ impl Generator {
         Self { maker: TextMaker::new(seed), lengths }
     }
 
-    /// The prompt of request `seq`; `rng` is that request's own.
-    pub(crate) fn text(&self, rng: &mut impl Rng, seq: u64, nonce: Option<&Nonce>) -> String {
+    /// A prompt; `rng` is its own, and the nonce that of its request.
+    pub(crate) fn text(&self, rng: &mut impl Rng, nonce: Option<(&Nonce, u64)>) -> String {
         let tokens = self.lengths.draw(rng) as usize;
         let start = rng.next_u64();
         let task_tokens = if tokens < TASK_FROM { 0 } else { TASK_TOKENS };
         let mut text = String::new();
         let mut nonce_words = 0;
-        if let Some(nonce) = nonce {
+        if let Some((nonce, request)) = nonce {
             nonce_words = tokens.min(NONCE_WORDS);
-            nonce.append(&mut text, seq, nonce_words);
+            nonce.append(&mut text, request, nonce_words);
         }
         self.maker.append(&mut text, start, tokens.saturating_sub(nonce_words + task_tokens));
         if task_tokens > 0 {
@@ -59,8 +59,8 @@ mod tests {
         let nonce = Nonce::new(3, "run");
         for mean in (1..100).chain([500, 4_096, 32_768, 131_072]) {
             let generator = Generator::new(3, Lengths { mean, stddev: 0.0 });
-            for nonce in [None, Some(&nonce)] {
-                let text = generator.text(&mut ChaCha8Rng::seed_from_u64(1), 77, nonce);
+            for nonce in [None, Some((&nonce, 77))] {
+                let text = generator.text(&mut ChaCha8Rng::seed_from_u64(1), nonce);
                 assert_eq!(tokenizer.count(&text), u64::from(mean), "{text:.80}");
             }
         }

@@ -28,7 +28,7 @@ fn text(item: &Item) -> String {
 }
 
 fn texts(prompts: &Prompts, seqs: impl IntoIterator<Item = u64>) -> Vec<String> {
-    seqs.into_iter().map(|seq| text(&prompts.item(seq))).collect()
+    seqs.into_iter().map(|seq| text(&prompts.item(seq, seq))).collect()
 }
 
 /// A file with this content; it goes when the folder goes.
@@ -67,7 +67,9 @@ fn the_same_seed_and_run_give_the_same_prompts_in_any_order() {
         assert_eq!(forward, backward);
     }
     let limits = |run| {
-        (0..50).map(|seq| prepared(&synthetic(8, 0.0), 9, run, Cache::Bust).item(seq).max_tokens).collect()
+        (0..50)
+            .map(|seq| prepared(&synthetic(8, 0.0), 9, run, Cache::Bust).item(seq, seq).max_tokens)
+            .collect()
     };
     let (a, b): (Vec<_>, Vec<_>) = (limits("a"), limits("b"));
     assert_eq!(a, b, "lengths depend on the seed alone");
@@ -78,8 +80,8 @@ fn the_same_seed_and_run_give_the_same_prompts_in_any_order() {
 fn as_is_prompts_carry_no_nonce() {
     let as_is = |run| prepared(&builtin(), 1, run, Cache::AsIs);
     assert_eq!(texts(&as_is("a"), 0..36), texts(&as_is("b"), 0..36));
-    assert!(text(&as_is("a").item(0)).starts_with("Explain in three sentences"));
-    assert_eq!(as_is("a").item(0).id, "builtin-01");
+    assert!(text(&as_is("a").item(0, 0)).starts_with("Explain in three sentences"));
+    assert_eq!(as_is("a").item(0, 0).id, "builtin-01");
     let generated = |run| texts(&prepared(&synthetic(50, 5.0), 1, run, Cache::AsIs), 0..20);
     assert_eq!(generated("a"), generated("b"));
 }
@@ -103,14 +105,14 @@ fn datasets_bring_ids_and_limits_and_cycle_aloud() {
     let (_folder, source) = dataset(lines.as_bytes());
     let prompts = prepared(&source, 1, "run", Cache::Bust);
     let item = |seq| {
-        let item = prompts.item(seq);
+        let item = prompts.item(seq, seq);
         (item.id.clone(), item.max_tokens, text(&item).split_once("]\n\n").map(|(_, text)| text.to_owned()))
     };
     assert_eq!(item(0), ("a".into(), Some(5), Some("one".into())));
     assert_eq!(item(1), ("item-2".into(), None, Some("two".into())));
     assert_eq!(item(0), item(2));
-    assert_ne!(text(&prompts.item(0)), text(&prompts.item(2)), "each time behind another nonce");
-    assert!(matches!(prompts.item(1).prompt, Prompt::Raw(_)));
+    assert_ne!(text(&prompts.item(0, 0)), text(&prompts.item(2, 2)), "each time behind another nonce");
+    assert!(matches!(prompts.item(1, 1).prompt, Prompt::Raw(_)));
     let cycled = Note::Cycled { prompts: 2, requests: Some(100), cache: Cache::Bust };
     assert_eq!((prompts.notes(), prompts.distinct()), (&[cycled][..], Some(2)));
     let enough = Prompts::prepare(&source, Some(2), 1, "run", Cache::Bust).expect("prepared");
@@ -193,7 +195,7 @@ proptest! {
 
     #[test]
     fn any_request_of_any_run_has_its_tokens(seed: u64, run in "\\PC{0,20}", seq: u64, mean in 1_u32..400) {
-        let text = text(&prepared(&synthetic(mean, 0.0), seed, &run, Cache::Bust).item(seq));
+        let text = text(&prepared(&synthetic(mean, 0.0), seed, &run, Cache::Bust).item(seq, seq));
         prop_assert_eq!(Tokenizer::o200k().count(&text), u64::from(mean));
     }
 }

@@ -1,0 +1,32 @@
+//! Flags of `run` that say what becomes of a run, not what is measured.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use inferometer_report::Format;
+
+/// Where the run is kept and how it is shown.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OutputFlags {
+    /// Folder of the run [default: runs/<UTC time>-<name>]
+    #[arg(long, value_name = "DIR", alias = "artifact-dir", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// What is printed at the end: table, json, md or csv
+    #[arg(long, default_value = "table", help_heading = "Output")]
+    pub format: Format,
+    /// No progress line
+    #[arg(long, help_heading = "Output")]
+    pub no_progress: bool,
+    /// Send the load without asking once first
+    #[arg(long, help_heading = "Limits")]
+    pub no_preflight: bool,
+    /// Exit 6 where the client was too slow for a valid result, 4 where a gate is unproven
+    #[arg(long, help_heading = "Limits")]
+    pub strict: bool,
+    /// Do not keep the stamps of output events; figures that need them are left out
+    #[arg(long, help_heading = "Output")]
+    pub no_events: bool,
+    /// Measure again how well this machine can measure
+    #[arg(long, help_heading = "Output")]
+    pub self_check: bool,
+}

@@ -1,0 +1,104 @@
+//! `report`: the figures of a run, made from its folder alone.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use inferometer_metrics::{GateResult, Summary, summarize};
+use inferometer_record::RunReader;
+use inferometer_report::{Format, RunView, render};
+
+use crate::{Error, Exit};
+
+/// Arguments of `report`.
+#[derive(Args, Clone, Debug)]
+pub struct ReportCommand {
+    /// Folder of a run
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// What is printed: table, json, md or csv
+    #[arg(long, default_value = "table")]
+    pub format: Format,
+    /// Exit 6 where the result is not valid, 4 where a gate is unproven
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Makes the report of a run again, from its folder.
+pub fn report(command: &ReportCommand) -> Result<Exit, Error> {
+    let summary = summarise(&command.run)?;
+    show(&command.run, &summary, command.format)?;
+    Ok(exit(&summary, command.strict))
+}
+
+/// Reads the folder at `dir`, reckons every figure and keeps them as `summary.json`.
+pub(crate) fn summarise(dir: &Path) -> Result<Summary, Error> {
+    let reader = RunReader::open(dir)?;
+    let mut failed = None;
+    let mut samples = reader.samples()?;
+    let good = std::iter::from_fn(|| match samples.next()? {
+        Ok(sample) => Some(sample),
+        Err(error) => {
+            failed = Some(error);
+            None
+        }
+    });
+    let summary = summarize(reader.manifest(), good)
+        .map_err(|source| Error::Manifest { path: dir.display().to_string(), source })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    reader.write_summary(&summary)?;
+    Ok(summary)
+}
+
+/// Columns where nobody's terminal says otherwise.
+const DEFAULT_WIDTH: usize = 100;
+
+/// Prints `summary` as `format`.
+pub(crate) fn show(dir: &Path, summary: &Summary, format: Format) -> Result<(), Error> {
+    let reader = RunReader::open(dir)?;
+    let terminal = std::io::stdout().is_terminal();
+    let width = terminal.then(columns).flatten().unwrap_or(DEFAULT_WIDTH);
+    let color = terminal && std::env::var_os("NO_COLOR").is_none();
+    let view = RunView::new(summary, reader.manifest(), Some(dir));
+    print(&render(&view, format, width, color))
+}
+
+/// Writes `text` to standard output; a reader that has gone (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    use std::io::Write;
+
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::System { doing: "writing to standard output", source })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn columns() -> Option<usize> {
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+/// What the figures mean for the exit status.
+pub(crate) fn exit(summary: &Summary, strict: bool) -> Exit {
+    let mut exit = Exit::Done;
+    let gates = || summary.cells.iter().flat_map(|cell| &cell.gates);
+    if !summary.cells.is_empty() && summary.cells.iter().all(|cell| cell.counts.ok == 0) {
+        exit = exit.or(Exit::NothingSucceeded);
+    }
+    if strict && summary.cells.iter().any(|cell| !cell.client.valid) {
+        exit = exit.or(Exit::NotValid);
+    }
+    let fails = |result: &GateResult| match result {
+        GateResult::Met => false,
+        GateResult::Missed => true,
+        GateResult::Unproven => strict,
+    };
+    if gates().any(|gate| fails(&gate.result)) {
+        exit = exit.or(Exit::Gate);
+    }
+    exit
+}

@@ -1,0 +1,205 @@
+//! `run`: preflight, cells, summary, report.
+
+use std::path::Path;
+
+use clap::Args;
+use inferometer_clock::{Clock, Mono, Wall};
+use inferometer_load::{Control, Runner};
+use inferometer_metrics::CellContext;
+use inferometer_plan::{Arrival, Cell, Plan, RunFlags};
+use inferometer_record::{Manifest, RunWriter, Segment, State};
+use inferometer_transport::Environment;
+use inferometer_workload::Prompts;
+use rand::TryRng;
+use rand::rngs::SysRng;
+use serde_json::Value;
+
+use crate::machine::{self, Moment};
+use crate::preflight::{self, Finding};
+use crate::progress::Progress;
+use crate::sink::RunSink;
+use crate::{Error, Exit, OutputFlags, report, self_check, signals};
+
+/// Folder that runs go into where `--out` names none.
+pub(crate) const RUNS: &str = "runs";
+/// Open files beyond a connection per request in flight: timers, files, standard streams.
+const SPARE_FILES: u64 = 64;
+/// Open files asked for where a load does not bound its requests in flight; it gets what the system allows.
+const UNBOUNDED_FILES: u64 = 65_536;
+
+/// Arguments of `run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunCommand {
+    /// What is measured.
+    #[command(flatten)]
+    pub measure: RunFlags,
+    /// What becomes of it.
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+/// Measures what the flags describe. `argv` is the command line as it was typed.
+pub fn run(command: &RunCommand, argv: &[String]) -> Result<Exit, Error> {
+    let plan = command.measure.resolve(|name| std::env::var(name).ok(), random()? >> 11)?;
+    execute(&plan, &command.output, argv)
+}
+
+/// Runs `plan` from its first check to its report.
+pub(crate) fn execute(plan: &Plan, output: &OutputFlags, argv: &[String]) -> Result<Exit, Error> {
+    raise_file_limit(plan)?;
+    let created = Wall::now();
+    let run_id = format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff);
+    let prompts = prepare(plan, &run_id)?;
+    let (clock, origin) = (Clock::monotonic(), Clock::monotonic().now());
+    let manifest = manifest(plan, &run_id, created, origin, argv);
+    let mut writer =
+        RunWriter::create(output.out.as_deref(), Path::new(RUNS), &plan.name, manifest, !output.no_events)?;
+    let self_check = self_check::of_this_machine(output.self_check)?;
+    writer.update(|manifest| manifest.self_check = self_check.clone())?;
+    let control = Control::default();
+    let interrupt = signals::listen(control.clone())
+        .map_err(|source| Error::System { doing: "listening for signals", source })?;
+    let runner = Runner::new(plan, &run_id, origin, Environment::of_process(), control.clone());
+    let mut session =
+        Session { plan, output, prompts: &prompts, clock, control, self_check, runner, writer: &mut writer };
+    let ran = session.run();
+    let state = if interrupt.signal().is_some() { State::Interrupted } else { State::Complete };
+    let dir = writer.finish(state)?;
+    ran?;
+    finish(&dir, output, interrupt.signal())
+}
+
+/// Summary, report, exit status; all from the folder.
+fn finish(dir: &Path, output: &OutputFlags, signal: Option<u8>) -> Result<Exit, Error> {
+    let summary = report::summarise(dir)?;
+    report::show(dir, &summary, output.format)?;
+    let exit = report::exit(&summary, output.strict);
+    Ok(signal.map_or(exit, |signal| Exit::Interrupted { signal }.or(exit)))
+}
+
+/// A run between its first request and its last.
+struct Session<'a> {
+    plan: &'a Plan,
+    output: &'a OutputFlags,
+    /// One for each workload of the plan, in its order.
+    prompts: &'a [Prompts],
+    clock: Clock,
+    control: Control,
+    self_check: Value,
+    runner: Runner<'a>,
+    writer: &'a mut RunWriter,
+}
+
+impl<'a> Session<'a> {
+    fn run(&mut self) -> Result<(), Error> {
+        let (plan, prompts) = (self.plan, self.prompts);
+        prompts.iter().flat_map(Prompts::notes).for_each(|note| say(&note.to_string()));
+        for target in &plan.targets {
+            say(&format!("asking {}", target.shown_url));
+            let cells = plan.cells().filter(|cell| cell.target.name == target.name);
+            for (place, cell) in cells.enumerate() {
+                let Some(prompts) = self.prompts_of(cell) else { continue };
+                if place == 0 && !self.output.no_preflight {
+                    self.preflight(cell, prompts)?;
+                }
+                if self.control.is_cut() {
+                    return Ok(());
+                }
+                self.measure(cell, prompts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn prompts_of(&self, cell: Cell<'_>) -> Option<&'a Prompts> {
+        let place = self.plan.workloads.iter().position(|workload| workload.name == cell.workload.name)?;
+        self.prompts.get(place)
+    }
+
+    fn preflight(&mut self, cell: Cell<'a>, prompts: &Prompts) -> Result<(), Error> {
+        let mut sink = RunSink::new(self.writer, &self.clock, !self.output.no_events);
+        self.runner.preflight(cell, prompts, &mut sink)?;
+        let Some(sample) = sink.preflight else { return Ok(()) };
+        match preflight::read(&sample, cell.target) {
+            Finding::Ready => Ok(()),
+            Finding::Warning(warning) => {
+                say(&warning);
+                Ok(())
+            }
+            Finding::Stop(reason) => Err(Error::Preflight(reason)),
+        }
+    }
+
+    fn measure(&mut self, cell: Cell<'a>, prompts: &Prompts) -> Result<(), Error> {
+        let title = format!("{} {}", cell.target.model, cell.load.name);
+        let warmup = self.plan.protocol.warmup;
+        let progress = Progress::start(self.output.no_progress, title, cell.load, warmup, self.runner.live());
+        let before = Moment::now(&self.clock);
+        let mut sink = RunSink::new(self.writer, &self.clock, !self.output.no_events);
+        let ran = self.runner.measure(cell, prompts, &mut sink);
+        drop(progress);
+        let context = self.complete(ran?, before);
+        // A context is plain data: that it is no JSON cannot happen, and an absent one only costs its own figures.
+        let context = serde_json::to_value(&context).unwrap_or_default();
+        self.writer.update(|manifest| manifest.cells.push(context))?;
+        Ok(())
+    }
+
+    /// Adds what the machine knows to what the runner knows.
+    fn complete(&self, mut context: CellContext, before: Moment) -> CellContext {
+        let after = Moment::now(&self.clock);
+        context.no_events = self.output.no_events;
+        context.health.steal_share = before.steal_share_until(&after);
+        context.health.clock_step_ms = Some(before.clock_step_ms_until(&after));
+        context.health.ceiling = self_check::ceiling(&self.self_check);
+        context
+    }
+}
+
+/// The prompts of each workload.
+fn prepare(plan: &Plan, run_id: &str) -> Result<Vec<Prompts>, Error> {
+    let protocol = &plan.protocol;
+    let most = plan.loads.iter().map(|load| load.stop.requests).max().flatten();
+    let prepare = |workload: &inferometer_plan::Workload| {
+        Prompts::prepare(&workload.source, most, protocol.seed, run_id, protocol.cache)
+    };
+    Ok(plan.workloads.iter().map(prepare).collect::<Result<_, _>>()?)
+}
+
+fn manifest(plan: &Plan, run_id: &str, created: Wall, origin: Mono, argv: &[String]) -> Manifest {
+    Manifest {
+        argv: plan.secrets.redact_all(argv),
+        segments: vec![Segment::new(origin, created)],
+        plan: serde_json::to_value(plan).unwrap_or_default(),
+        environment: machine::describe(),
+        ..Manifest::new(run_id, created)
+    }
+}
+
+/// Raises the soft limit of open files to what the plan's largest load needs.
+fn raise_file_limit(plan: &Plan) -> Result<(), Error> {
+    let bounded = plan.loads.iter().map(|load| match load.arrival {
+        Arrival::Closed { slots, .. } => Some(u64::from(slots)),
+        Arrival::Open { cap, .. } => cap.map(u64::from),
+    });
+    let most = bounded.collect::<Option<Vec<u64>>>().map(|bounds| bounds.into_iter().max().unwrap_or(0));
+    match inferometer_transport::raise_file_limit(most.unwrap_or(UNBOUNDED_FILES) + SPARE_FILES) {
+        Err(limit) if most.is_some() => Err(Error::FileLimit { needed: limit.needed, have: limit.have }),
+        // Whatever the system gave is what an unbounded load gets; beyond it samples say client_limit.
+        _ => Ok(()),
+    }
+}
+
+/// A random number from the system.
+fn random() -> Result<u64, Error> {
+    SysRng.try_next_u64().map_err(|error| Error::System {
+        doing: "asking the system for a random number",
+        source: std::io::Error::other(error),
+    })
+}
+
+/// Says something to whoever runs this; standard output is for the report.
+#[expect(clippy::print_stderr, reason = "the one place that talks beside the report")]
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
+}
