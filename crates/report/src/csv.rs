@@ -3,7 +3,8 @@
 //! A spreadsheet user sorts, filters and plots cells against each other (TTFT over concurrency), which needs a cell
 //! on a row and each figure in a column of its own; a long form (a row per figure) would have to be pivoted first,
 //! and who wants to compute on everything has the JSON. The header is the same for every run: scripts may rely on it,
-//! new columns come at the end. Absent is empty, infinity is `inf`, RFC 4180 quoting and line ends.
+//! new columns come at the end. Absent is empty, infinity is
+//! `inf`, a quantile that was censored `>` and its lower bound; RFC 4180 quoting and line ends.
 //!
 //! A text that begins with = + - @ (also their full-width forms), a tab or a line break is a formula to a
 //! spreadsheet: it gets a leading apostrophe. Numbers that we made are numbers, the negative ones too.
@@ -14,20 +15,29 @@ use inferometer_record::{State, Status};
 use crate::RunView;
 use crate::clean::clean;
 
-/// Distributions with their names in the header (the unit is in it) and in the summary.
-const DISTRIBUTIONS: [(&str, &str); 12] = [
-    ("time_to_first_token_ms", name::TTFT),
-    ("time_to_first_output_token_ms", name::TTFA),
-    ("time_per_output_token_ms", name::TPOT),
-    ("request_latency_ms", name::LATENCY),
-    ("inter_chunk_latency_ms", name::CHUNK_GAP),
-    ("schedule_lag_ms", name::SCHEDULE_LAG),
-    ("connect_time_ms", name::CONNECT),
-    ("output_token_throughput_per_user_tokens_per_s", name::SPEED),
-    ("e2e_output_token_throughput_tokens_per_s", name::SPEED_E2E),
-    ("input_sequence_length_tokens", name::INPUT),
-    ("output_sequence_length_tokens", name::OUTPUT),
-    ("reasoning_token_count_tokens", name::REASONING),
+/// Quantiles of a time that somebody waits.
+const WAITED: &[&str] = &["p50", "p90", "p95", "p99"];
+/// Quantiles of a speed, whose bad tail is the low one.
+const SPEED: &[&str] = &["p05", "p50"];
+/// Quantiles of what is only checked: the client's own lateness, connections.
+const CHECKED: &[&str] = &["p50", "p99"];
+/// Quantiles of a count of tokens.
+const COUNTED: &[&str] = &["p50"];
+
+/// Distributions: the name in the header (with the unit), the one in the summary, and the quantiles shown.
+const DISTRIBUTIONS: [(&str, &str, &[&str]); 12] = [
+    ("time_to_first_token_ms", name::TTFT, WAITED),
+    ("time_to_first_output_token_ms", name::TTFA, WAITED),
+    ("time_per_output_token_ms", name::TPOT, WAITED),
+    ("request_latency_ms", name::LATENCY, WAITED),
+    ("inter_chunk_latency_ms", name::CHUNK_GAP, WAITED),
+    ("schedule_lag_ms", name::SCHEDULE_LAG, CHECKED),
+    ("connect_time_ms", name::CONNECT, CHECKED),
+    ("output_token_throughput_per_user_tokens_per_s", name::SPEED, SPEED),
+    ("e2e_output_token_throughput_tokens_per_s", name::SPEED_E2E, SPEED),
+    ("input_sequence_length_tokens", name::INPUT, COUNTED),
+    ("output_sequence_length_tokens", name::OUTPUT, COUNTED),
+    ("reasoning_token_count_tokens", name::REASONING, COUNTED),
 ];
 
 /// Distributions whose all-attempts quantiles stand beside the ok ones.
@@ -90,7 +100,12 @@ impl Row {
 
     fn point(&mut self, head: &str, point: Option<&QuantilePoint>) {
         let part = |part: fn(&QuantilePoint) -> Option<Num>| point.and_then(part);
-        self.interval(head, part(|p| p.value), part(|p| p.lo), part(|p| p.hi));
+        match (part(|p| p.value), point) {
+            (Some(value), Some(point)) if point.above => self.text(head, format!(">{value}")),
+            (value, _) => self.number(head, value),
+        }
+        self.number(format!("{head}_lo"), part(|p| p.lo));
+        self.number(format!("{head}_hi"), part(|p| p.hi));
     }
 }
 
@@ -114,12 +129,12 @@ fn row(run: &RunView<'_>, cell: &CellSummary) -> Row {
     row.flag("valid", Some(cell.client.valid));
     row.text("not_valid_because", cell.client.reasons.join("; "));
     counts(&mut row, cell);
-    for (head, metric) in DISTRIBUTIONS {
-        distribution(&mut row, head, cell.metrics.get(metric));
+    for (head, metric, quantiles) in DISTRIBUTIONS {
+        distribution(&mut row, head, cell.metrics.get(metric), quantiles);
     }
     for (head, metric) in ALL_ATTEMPTS {
         let all = cell.metrics.get(metric).and_then(|metric| metric.all_attempts.as_deref());
-        distribution(&mut row, head, all);
+        distribution(&mut row, head, all, WAITED);
     }
     rates(&mut row, cell);
     money(&mut row, cell);
@@ -149,9 +164,19 @@ fn counts(row: &mut Row, cell: &CellSummary) {
     row.count("retries", counts.retries);
     row.count("rate_limited", counts.rate_limited);
     row.count("stale_reconnects", counts.stale_reconnects);
+    let tokens = &cell.tokens;
+    let told = [
+        ("input_tokens", tokens.input),
+        ("output_tokens", tokens.output),
+        ("reasoning_tokens", tokens.reasoning),
+        ("cache_read_tokens", tokens.cache_read),
+    ];
+    for (head, count) in told {
+        row.number(head, count.and_then(|count| Num::new(count as f64)));
+    }
 }
 
-fn distribution(row: &mut Row, head: &str, metric: Option<&Metric>) {
+fn distribution(row: &mut Row, head: &str, metric: Option<&Metric>, quantiles: &[&str]) {
     let absent = Metric::default();
     let metric = metric.unwrap_or(&absent);
     row.count(format!("{head}_n"), metric.n);
@@ -165,7 +190,7 @@ fn distribution(row: &mut Row, head: &str, metric: Option<&Metric>) {
         ("p95", &metric.p95),
         ("p99", &metric.p99),
     ];
-    for (name, point) in points {
+    for (name, point) in points.into_iter().filter(|(name, _)| quantiles.contains(name)) {
         row.point(&format!("{head}_{name}"), point.as_ref());
     }
 }

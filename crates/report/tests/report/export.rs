@@ -63,6 +63,8 @@ fn a_row_per_cell_under_one_header() {
         (1, "time_to_first_token_ms_p50", "412"),
         (1, "time_to_first_token_ms_p50_lo", "399.64"),
         (1, "cost_usd", "0.0126"),
+        (1, "output_tokens", "10000"),
+        (1, "reasoning_tokens", ""),
         (2, "time_to_first_token_ms_p95_hi", "638.6"),
         (2, "time_to_first_token_all_attempts_ms_p95", "inf"),
         (2, "http_error", "4"),
@@ -72,6 +74,15 @@ fn a_row_per_cell_under_one_header() {
     ] {
         assert_eq!(value(&rows, row, head), shown, "{head} of row {row}");
     }
+}
+
+#[test]
+fn a_censored_quantile_does_not_pass_for_a_value() {
+    let mut cell = healthy(4, 100, 412.0);
+    let p95 = cell.metrics.get_mut("time_to_first_token").and_then(|ttft| ttft.p95.as_mut());
+    p95.unwrap().above = true;
+    let rows = rows(&Run::new(vec![cell]).render(Format::Csv, 80, false));
+    assert_eq!(value(&rows, 1, "time_to_first_token_ms_p95"), ">576.8");
 }
 
 #[test]
