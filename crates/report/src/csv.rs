@@ -3,8 +3,8 @@
 //! A spreadsheet user sorts, filters and plots cells against each other (TTFT over concurrency), which needs a cell
 //! on a row and each figure in a column of its own; a long form (a row per figure) would have to be pivoted first,
 //! and who wants to compute on everything has the JSON. The header is the same for every run: scripts may rely on it,
-//! new columns come at the end. Absent is empty, infinity is
-//! `inf`, a quantile that was censored `>` and its lower bound; RFC 4180 quoting and line ends.
+//! new columns come at the end. Absent is empty, infinity is `inf`, a quantile that was censored `>` and its lower
+//! bound; RFC 4180 quoting and line ends.
 //!
 //! A text that begins with = + - @ (also their full-width forms), a tab or a line break is a formula to a
 //! spreadsheet: it gets a leading apostrophe. Numbers that we made are numbers, the negative ones too.
