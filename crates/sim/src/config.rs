@@ -155,6 +155,8 @@ pub struct Model {
     pub reasoning_tokens: u32,
     /// Tokens in one event.
     pub tokens_per_chunk: u32,
+    /// Send the head of a streamed answer when its work begins, not with its first event.
+    pub early_head: bool,
     /// Open a chat stream with an event that only names the role (W01).
     pub role_opener: bool,
     /// Running usage in every event (W31), whether asked for or not.
@@ -194,6 +196,7 @@ impl Default for Model {
             tokens: None,
             reasoning_tokens: 0,
             tokens_per_chunk: 1,
+            early_head: false,
             role_opener: true,
             running_usage: false,
             slots: None,

@@ -171,7 +171,7 @@ impl Worker {
             Run { block, at_ns: beat.at_ns, gap_ns: beat.gap_ns, first, cycle, count: beat.count, flood }
         });
         let runs = runs.collect();
-        let Sheet { status, headers, head_ns, single_bytes, .. } = stream_head();
+        let Sheet { status, headers, head_ns, single_bytes, .. } = self.stream_head();
         let (ending, fault, usage) = outcome(ask, draw);
         Reply {
             status,
@@ -186,8 +186,13 @@ impl Worker {
         }
     }
 
+    fn stream_head(&self) -> Sheet {
+        let sheet = Sheet::new(200).header("content-type", "text/event-stream");
+        Sheet { head_ns: self.model.early_head.then_some(0), ..sheet.header("cache-control", "no-cache") }
+    }
+
     fn stream_sheet(&self, ask: &Ask, draw: &Draw) -> Sheet {
-        let mut sheet = stream_head();
+        let mut sheet = self.stream_head();
         let mut sent = 0;
         for beat in self.beats(ask, draw) {
             for i in 0..beat.count {
@@ -350,10 +355,6 @@ fn outcome(ask: &Ask, draw: &Draw) -> (Ending, Option<&'static str>, Option<(u64
     };
     let usage = usage(ask, draw);
     (ending, draw.fault.map(|fault| fault.kind.name()), Some((usage.prompt, usage.completion)))
-}
-
-fn stream_head() -> Sheet {
-    Sheet::new(200).header("content-type", "text/event-stream").header("cache-control", "no-cache")
 }
 
 fn refusal(fault: &Fault) -> Sheet {

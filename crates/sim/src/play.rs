@@ -15,6 +15,9 @@ const WATCHED_WAIT: Duration = Duration::from_millis(100);
 /// In a flood, events share a write until it is this long.
 const FLOOD_WRITE: usize = 16 * 1024;
 
+/// The pause in the middle of an event that is written byte by byte.
+const CUT_PAUSE: Duration = Duration::from_millis(1);
+
 /// The most write stamps of one answer.
 const MAX_STAMPS_PER_ANSWER: usize = 1_000_000;
 
@@ -128,10 +131,13 @@ impl Player<'_> {
         Ok(at)
     }
 
-    /// Each byte in a write of its own; the client may well run in between.
+    /// Each byte in a write of its own. The kernel may still join them; the pause in the middle parts at least two.
     async fn write_singly(&mut self, bytes: &[u8]) -> Result<Mono, Gone> {
         let mut at = self.clock.now();
-        for byte in bytes {
+        for (i, byte) in bytes.iter().enumerate() {
+            if i == bytes.len() / 2 {
+                self.clock.sleep(CUT_PAUSE).await;
+            }
             at = self.stream.write(std::slice::from_ref(byte)).await?;
             tokio::task::yield_now().await;
         }

@@ -193,6 +193,14 @@ fn prefill_and_chunks_have_their_time() {
 }
 
 #[test]
+fn a_head_may_come_early() {
+    let server = server("[[model]]\nname = \"m\"\nttft = \"80ms\"\nearly_head = true\ntokens = 1\n");
+    assert!(Client::new(&server).chat("m", "").complete);
+    let record = &records(&server, 1)[0];
+    assert!(record.answered_ns.unwrap() + 40_000_000 < record.first_write_ns.unwrap());
+}
+
+#[test]
 fn a_frozen_model_answers_when_it_thaws() {
     let server = server(
         "[[model]]\nname = \"m\"\nttft = \"10ms\"\nrate = \"flood\"\nfrozen = [{ from = \"100ms\", until = \"300ms\" }]\n",
