@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ClientHealth, Gate, Objectives};
 
-/// A span of the run: nanoseconds from its origin, the end not included.
+/// A span of the run: nanoseconds from its origin, both ends included (the last end of a run is its window's end).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// First nanosecond inside.
     pub from_ns: u64,
-    /// First nanosecond after it.
+    /// Last nanosecond inside.
     pub to_ns: u64,
 }
 
 impl Window {
     /// Whether `at_ns` lies inside.
     pub fn contains(self, at_ns: u64) -> bool {
-        self.from_ns <= at_ns && at_ns < self.to_ns
+        self.from_ns <= at_ns && at_ns <= self.to_ns
     }
 
     /// Its length in seconds; `None` where it has none.
@@ -58,7 +58,7 @@ pub struct CellContext {
     pub load: String,
     /// How requests arrived.
     pub arrival: Arrival,
-    /// The measured window; of a load that stops at a count, it ends one nanosecond after the last end. Without it: from the first start to the last end of the measured samples.
+    /// The measured window. Without it: from the first start to the last end of the measured samples.
     pub window: Option<Window>,
     /// Whether the load stopped at a count of requests: ramp and drain are then part of the window.
     pub limited_by_count: bool,

@@ -108,30 +108,31 @@ fn speed_e2e(row: &Row) -> Option<f64> {
 }
 
 /// A duration that ends with an event the attempt may not have seen: what was seen; else a lower bound where the
-/// attempt was cut by a timeout or by the run; else never.
-fn duration(row: &Row, seen: Option<f64>) -> Point {
+/// attempt was cut by a timeout or by the run; else never. `None` for one that the run cut before it began.
+fn duration(row: &Row, seen: Option<f64>) -> Option<Point> {
     match seen {
-        Some(ms) => Point::Exact(ms),
-        None if row.status == Status::Timeout || row.status.is_cancelled() => {
-            Point::Above(row.watched().unwrap_or(0.0))
-        }
-        None => Point::Exact(f64::INFINITY),
+        Some(ms) => Some(Point::Exact(ms)),
+        None if row.status.is_cancelled() => row.watched().map(Point::Above),
+        None if row.status == Status::Timeout => Some(Point::Above(row.watched().unwrap_or(0.0))),
+        None => Some(Point::Exact(f64::INFINITY)),
     }
 }
 
 /// TTFT of an attempt that had a first output event is that time, whatever followed. An answer in one piece has none
 /// and is no failure.
 fn ttft(row: &Row) -> Option<Point> {
-    row.was_streamed.then(|| duration(row, row.ttft.get()))
+    if row.was_streamed { duration(row, row.ttft.get()) } else { None }
 }
 
+/// As [`ttft`]; an ok answer whose reasoning hides in its content has none either.
 fn ttfa(row: &Row) -> Option<Point> {
-    row.was_streamed.then(|| duration(row, row.ttfa.get()))
+    let is_hidden = row.is_ok() && row.has_think_tags;
+    if row.was_streamed && !is_hidden { duration(row, row.ttfa.get()) } else { None }
 }
 
 /// Latency is infinite unless ok.
 fn latency(row: &Row) -> Option<Point> {
-    if row.is_ok() { row.latency.get().map(Point::Exact) } else { Some(duration(row, None)) }
+    if row.is_ok() { row.latency.get().map(Point::Exact) } else { duration(row, None) }
 }
 
 /// A failed stream never gave its tokens; one that the run cut, or an answer of one token, says nothing.

@@ -65,7 +65,9 @@ fn stamp(sample: &mut Sample, events: &[Stamped]) {
     sample.chunks = events.len() as u64;
     sample.output_chars = events.iter().map(|event| u64::from(event.chars)).sum();
     sample.first_ns = events.first().map(|event| event.at_ns);
-    sample.answer_ns = events.iter().find(|event| event.answer).map(|event| event.at_ns);
+    // Reasoning between tags in the content looks like an answer: when the answer began is then not known.
+    let is_telling = !has_flag(sample, "think_tags");
+    sample.answer_ns = events.iter().find(|event| event.answer && is_telling).map(|event| event.at_ns);
     sample.last_ns = events.last().map(|event| event.at_ns);
 }
 

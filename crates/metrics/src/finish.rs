@@ -112,14 +112,12 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> CellSummary {
     }
 }
 
-/// Without a window from the runner: first start to last end, that end inside.
+/// Without a window from the runner: first start to last end.
 fn span(rows: &[Row]) -> Window {
     let from_ns = rows.iter().filter_map(|row| row.start.get()).min();
     let to_ns = rows.iter().filter_map(|row| row.end.get()).max();
     match (from_ns, to_ns) {
-        (Some(from_ns), Some(to_ns)) if from_ns <= to_ns => {
-            Window { from_ns, to_ns: to_ns.saturating_add(1) }
-        }
+        (Some(from_ns), Some(to_ns)) if from_ns <= to_ns => Window { from_ns, to_ns },
         _ => Window::default(),
     }
 }

@@ -58,6 +58,8 @@ pub(crate) struct Row {
     pub(crate) is_final: bool,
     pub(crate) is_first_attempt: bool,
     pub(crate) was_streamed: bool,
+    /// Reasoning hides in the content: when the answer began is not known.
+    pub(crate) has_think_tags: bool,
     pub(crate) conn_reused: bool,
     /// Counts come from the pinned tokenizer, not from the server.
     pub(crate) is_estimated: bool,
@@ -92,6 +94,7 @@ impl Row {
             is_final: sample.is_final,
             is_first_attempt: sample.attempt <= 1,
             was_streamed: !has_flag(sample, "not_streamed"),
+            has_think_tags: has_flag(sample, "think_tags"),
             conn_reused: sample.conn_reused == Some(true),
             is_estimated: is_estimated || sample.tokens_source == TokensSource::Estimated,
         }

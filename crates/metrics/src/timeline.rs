@@ -294,7 +294,7 @@ mod tests {
         let window = Window { from_ns: 10_000_000, to_ns: 30_000_000 };
         let mut timeline = Timeline::new(Some(window));
         timeline.push(&sample(Some(4), 4), Some(&events(&[10_000, 10_000, 10_000], &[1, 1, 1, 1])), false);
-        assert_eq!(timeline.inside.tokens, 2);
+        assert_eq!(timeline.inside.tokens, 3, "both ends are inside");
         assert_eq!(timeline.series(10_000_000, 1, 1.0).tokens.iter().sum::<f64>(), 3.0);
     }
 }

@@ -130,6 +130,13 @@ fn an_answer_in_one_piece_has_no_first_token() {
 }
 
 #[test]
+fn think_tags_hide_when_the_answer_began() {
+    let sample = Sample { flags: vec!["think_tags".into()], ..ok(Some(5)) };
+    let sample = filled(sample, &evenly(5, 400, 20, 3));
+    assert_eq!((sample.ttft_ms, sample.ttfa_ms, sample.answer_ns), (Some(400.0), None, None));
+}
+
+#[test]
 fn only_ok_has_a_latency() {
     let events = [text(100, 3), text(120, 3)];
     let sample = filled(Sample { status: Status::StreamError, ..ok(None) }, &events);

@@ -229,6 +229,20 @@ fn c39_retries_are_seen() {
 }
 
 #[test]
+fn censored_and_absent_are_told_apart() {
+    let cut_after = |i, ms| answer(i, i * 1_000, &[], None).failed(Status::Cancelled, ms);
+    let never_began = cut_after(9, 0).with(|sample| sample.start_ns = None);
+    let one_piece = answer(8, 8_000, &[700], Some(5)).with(|sample| sample.flags.push("not_streamed".into()));
+    let timed_out = answer(7, 7_000, &[], None).failed(Status::Timeout, 5_000);
+    let cell = sum_up(closed(1), [answer(0, 0, &C01, Some(5)), timed_out, one_piece, never_began]);
+    let all = |name| metric(&cell, name).all_attempts.as_ref().unwrap();
+    assert_eq!((all(name::TTFT).n, all(name::LATENCY).n), (2, 3));
+    let p99 = all(name::LATENCY).p99.as_ref().unwrap();
+    assert_eq!((value(Some(p99)), p99.above, p99.hi), (Some(5_000.0), true, None), "> 5000");
+    assert_eq!(value(all(name::LATENCY).p50.as_ref()), Some(700.0));
+}
+
+#[test]
 fn s09_unknown_is_not_zero() {
     let cell: CellSummary = sum_up(closed(1), one_after_another(5, |i| answer(i, i * 500, &C01, None)));
     assert_eq!((cell.tokens.output, cell.tokens.input), (None, None));
