@@ -72,7 +72,7 @@ fn tolerance(typical_ms: Option<f64>) -> f64 {
 }
 
 fn asked_rate(arrival: Arrival) -> Option<Num> {
-    match arrival {
+    match arrival.finite() {
         Arrival::Open { asked_rate } => asked_rate.and_then(Num::new),
         Arrival::Closed { .. } | Arrival::Unknown => None,
     }
@@ -108,6 +108,10 @@ fn reasons(
 ) -> Vec<String> {
     let health = &inputs.context.health;
     let mut reasons = Vec::new();
+    if health.wakeup_lateness.n == 0 && !inputs.rows.is_empty() {
+        // A check that could not run has not passed.
+        reasons.push("the client's wake-up lateness was not recorded".to_owned());
+    }
     if late.count as f64 > MAX_LATE_SHARE * late.n as f64 {
         let dropped = health.dropped_starts;
         reasons.push(format!(

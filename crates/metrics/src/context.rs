@@ -46,6 +46,18 @@ pub enum Arrival {
     Unknown,
 }
 
+impl Arrival {
+    /// Without a limit there is no rate that was asked for; JSON has no infinity.
+    pub(crate) fn finite(self) -> Self {
+        match self {
+            Arrival::Open { asked_rate } => {
+                Arrival::Open { asked_rate: asked_rate.filter(|rate| rate.is_finite()) }
+            }
+            other => other,
+        }
+    }
+}
+
 /// What the runner knew of a cell. It stands in `run.json` (`cells[]`), so that the summary can be made again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

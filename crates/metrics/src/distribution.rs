@@ -10,6 +10,7 @@ use crate::{Metric, Num, Over, Proportion, QuantilePoint, TailFigure};
 const QUANTILE_TAIL_FROM: usize = 100;
 
 /// Observations of one figure, in start order and sorted.
+#[derive(Default)]
 pub(crate) struct Population {
     in_order: Vec<f64>,
     pub(crate) sorted: Sorted,
@@ -118,7 +119,9 @@ fn tail(n: usize, limits: &[f64]) -> Option<TailFigure> {
 
 fn point(quantile: &Quantile, censored: usize) -> QuantilePoint {
     let mut notes = Vec::new();
-    if quantile.above {
+    // What is censored below infinity cannot be above it.
+    let above = quantile.above && quantile.value.is_finite();
+    if above {
         notes.push("> value: censored");
     }
     if quantile.is_max {
@@ -136,7 +139,7 @@ fn point(quantile: &Quantile, censored: usize) -> QuantilePoint {
         value: Num::new(quantile.value),
         lo: quantile.lo.and_then(Num::new),
         hi: quantile.hi.and_then(Num::new),
-        above: quantile.above,
+        above,
         n_eff: Num::new(quantile.n_eff).filter(|_| is_dependent),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
     }

@@ -44,7 +44,11 @@ pub(crate) const FIGURES: [Figure; 18] = [
     timed(name::TTFA, |r| r.ttfa.get(), Some((Unit::Attempts, ttfa))),
     timed(name::TPOT, |r| r.tpot.get(), Some((Unit::Attempts, tpot))),
     timed(name::LATENCY, |r| r.latency.get(), Some((Unit::Attempts, latency))),
-    timed(name::TTFT_REUSED, |r| r.ttft.get().filter(|_| r.conn_reused), None),
+    timed(
+        name::TTFT_REUSED,
+        |r| r.ttft.get().filter(|_| r.conn_reused),
+        Some((Unit::Attempts, |r| ttft(r).filter(|_| r.conn_reused))),
+    ),
     timed(name::TTFT_SCHED, |r| add(r.ttft.get(), r.lag.get()), Some((Unit::Attempts, ttft_sched))),
     timed(name::LATENCY_SCHED, |r| add(r.latency.get(), r.lag.get()), Some((Unit::Attempts, latency_sched))),
     timed(
@@ -64,9 +68,13 @@ pub(crate) const FIGURES: [Figure; 18] = [
     Figure {
         shape: Shape::Speed,
         all: Some((Unit::Attempts, speed)),
-        ..counted(name::SPEED, "tokens/s", per_second)
+        ..counted(name::SPEED, "tokens/s", per_token)
     },
-    Figure { shape: Shape::Speed, ..counted(name::SPEED_E2E, "tokens/s", speed_e2e) },
+    Figure {
+        shape: Shape::Speed,
+        all: Some((Unit::Attempts, |r| or_nothing(r, speed_e2e))),
+        ..counted(name::SPEED_E2E, "tokens/s", speed_e2e)
+    },
     Figure { shape: Shape::Speed, ..counted(name::SPEED_CHARS, "characters/s", |r| r.char_speed.get()) },
     counted(name::INPUT, "tokens", |r| r.input.get()),
     counted(name::OUTPUT, "tokens", |r| r.output.get()),
@@ -97,7 +105,7 @@ fn shift(point: Option<Point>, by: Option<f64>) -> Option<Point> {
 }
 
 /// 1 / tpot.
-fn per_second(row: &Row) -> Option<f64> {
+fn per_token(row: &Row) -> Option<f64> {
     row.tpot.get().filter(|tpot| *tpot > 0.0).map(|tpot| 1e3 / tpot)
 }
 
@@ -144,10 +152,15 @@ fn tpot(row: &Row) -> Option<Point> {
     }
 }
 
-/// 1 / tpot: of a failed stream 0.
+/// 1 / tpot over all attempts.
 fn speed(row: &Row) -> Option<Point> {
+    or_nothing(row, per_token)
+}
+
+/// A speed over all attempts: of a failed one 0, of one that the run cut unknown.
+fn or_nothing(row: &Row, of_ok: fn(&Row) -> Option<f64>) -> Option<Point> {
     match row.status {
-        Status::Ok => per_second(row).map(Point::Exact),
+        Status::Ok => of_ok(row).map(Point::Exact),
         status if status.is_cancelled() => None,
         _ => Some(Point::Exact(0.0)),
     }

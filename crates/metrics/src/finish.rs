@@ -61,54 +61,54 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> CellSummary {
     cell.rows.sort_by_key(|row| row.start.get().or(row.sched.get()).unwrap_or(u64::MAX));
     let window = cell.context.window.unwrap_or_else(|| span(&cell.rows));
     let cohort = Cohort::new(&cell.rows, window);
-    let tokens_per_event = cell.tokens.per_event().unwrap_or(1.0);
-    let throughput = throughput::of(&throughput::Inputs {
-        context: &cell.context,
-        window,
-        rows: &cell.rows,
-        timeline: &cell.timeline,
-        tokens_per_event,
-    });
-    let ttft = cohort.ok(figure_named(name::TTFT));
-    let all_ttft =
-        cohort.all(figure_named(name::TTFT)).unwrap_or_else(|| Population::new(std::iter::empty()));
-    let latency = cohort.ok(figure_named(name::LATENCY));
-    let client = client::of(&client::Inputs {
-        context: &cell.context,
-        rows: &cell.rows,
-        typical_ms: median(&ttft).or_else(|| median(&latency)),
-        client_limit: cell.counts.client_limit,
-    });
-    let counts = cell.counts;
-    let mut summary = CellSummary {
-        window: Some(window).filter(|window| window.seconds().is_some()),
-        metrics: metrics(&cell.context, &cohort, counts.retries > 0),
-        stability: stability::of(&ttft, &all_ttft),
-        stalls: cell.stalls.finish(),
-        tokens: cell.tokens.finish(),
-        throughput,
-        goodput: goodput::of(&cell.context.objectives, &cohort.requests, window),
-        cost: cell.money.finish(counts.ok, counts.useful),
-        warnings: warnings::of_causes(&cell.causes),
-        failures: cell.causes.into_vec(),
-        validity: cell.answers.finish(counts.useful, counts.issued - counts.cancelled),
-        client,
-        counts,
-        ..CellSummary::default()
-    };
+    let mut summary = figures(&cell, &cohort, window);
     single_values(&mut summary);
     if !cell.context.no_events {
         summary.metrics.insert(name::CHUNK_GAP.to_owned(), cell.gaps.metric());
     }
     let population = |metric: &str| cohort.all(FIGURES.iter().find(|figure| figure.name == metric)?);
-    summary.gates =
-        cell.context.gates.iter().map(|gate| evaluate::gate(gate, &summary, &population)).collect();
-    warnings::add(&mut summary, cell.context.cache_busted);
+    let gates = cell.context.gates.iter();
+    summary.gates = gates.map(|gate| evaluate::gate(gate, &summary, &population)).collect();
+    warnings::add(&mut summary, &cell);
     CellSummary {
         target: cell.context.target,
         workload: cell.context.workload,
         load: cell.context.load,
+        failures: cell.causes.into_vec(),
         ..summary
+    }
+}
+
+/// Every figure that stands by itself.
+fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSummary {
+    let counts = cell.counts.clone();
+    let ttft = cohort.ok(figure_named(name::TTFT));
+    let all_ttft = cohort.all(figure_named(name::TTFT)).unwrap_or_default();
+    CellSummary {
+        arrival: cell.context.arrival.finite(),
+        window: Some(window).filter(|window| window.seconds().is_some()),
+        metrics: metrics(&cell.context, cohort, counts.retries > 0),
+        stability: stability::of(&ttft, &all_ttft),
+        stalls: cell.stalls.finish(),
+        tokens: cell.tokens.finish(),
+        throughput: throughput::of(&throughput::Inputs {
+            context: &cell.context,
+            window,
+            rows: &cell.rows,
+            timeline: &cell.timeline,
+            tokens_per_event: cell.tokens.per_event().unwrap_or(1.0),
+        }),
+        goodput: goodput::of(&cell.context.objectives, &cohort.requests, window),
+        cost: cell.money.finish(counts.ok, counts.useful),
+        validity: cell.answers.finish(counts.useful, counts.issued - counts.cancelled),
+        client: client::of(&client::Inputs {
+            context: &cell.context,
+            rows: &cell.rows,
+            typical_ms: median(&ttft).or_else(|| median(&cohort.ok(figure_named(name::LATENCY)))),
+            client_limit: counts.client_limit,
+        }),
+        counts,
+        ..CellSummary::default()
     }
 }
 

@@ -28,7 +28,8 @@ pub struct Ceiling {
     pub stamp_error_p99_ms: Option<f64>,
 }
 
-/// What the runner saw of itself while a cell ran. What it could not see is absent, and is then not judged.
+/// What the runner saw of itself while a cell ran. What it could not see is absent and not judged, but for the wake-up
+/// lateness: without it no figure is valid.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientHealth {

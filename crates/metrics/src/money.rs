@@ -91,7 +91,7 @@ impl Money {
     }
 
     /// The cell's money. `ok` and `useful` count final attempts.
-    pub(crate) fn finish(self, ok: u64, useful: u64) -> Cost {
+    pub(crate) fn finish(&self, ok: u64, useful: u64) -> Cost {
         // Attempts that were never sent are known to cost nothing; where no price is known at all, that is no cost of
         // the cell.
         let is_priced = !self.sources.is_empty() || self.total.total.is_some_and(|total| !total.is_zero());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use inferometer_record::{State, Status};
 use serde::{Deserialize, Serialize};
 
-use crate::{GateOutcome, Num, Window};
+use crate::{Arrival, GateOutcome, Num, Window};
 
 /// `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,8 @@ pub struct CellSummary {
     pub workload: String,
     /// Name of the load.
     pub load: String,
+    /// How requests arrived.
+    pub arrival: Arrival,
     /// The measured window.
     pub window: Option<Window>,
     /// Requests and attempts.

@@ -73,7 +73,7 @@ impl TokenTally {
         (self.events > 0).then(|| self.streamed as f64 / self.events as f64).filter(|ratio| *ratio > 0.0)
     }
 
-    pub(crate) fn finish(self) -> Tokens {
+    pub(crate) fn finish(&self) -> Tokens {
         let per_event = self.per_event();
         let partial = self.partial_told as f64 + self.partial_events as f64 * per_event.unwrap_or(1.0);
         let named = [("server", self.partial_told > 0), ("events", self.partial_events > 0)];
@@ -87,7 +87,7 @@ impl TokenTally {
                 .map(|(name, _)| (*name).to_owned())
                 .collect(),
             per_chunk: per_event.and_then(Num::new),
-            ..self.totals
+            ..self.totals.clone()
         }
     }
 }
@@ -164,9 +164,9 @@ impl Answers {
     }
 
     /// `of` are the requests that were not cancelled.
-    pub(crate) fn finish(self, useful: u64, of: u64) -> Validity {
+    pub(crate) fn finish(&self, useful: u64, of: u64) -> Validity {
         let useful: Proportion = proportion_of(useful, of);
-        Validity { useful, ..self.validity }
+        Validity { useful, ..self.validity.clone() }
     }
 }
 

@@ -34,9 +34,9 @@ pub(crate) struct Inputs<'a> {
 pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
     let seconds = inputs.window.seconds();
     let inside = &inputs.timeline.inside;
-    let tokens = inside.tokens as f64 + inside.events as f64 * inputs.tokens_per_event;
-    let unfinished =
-        inside.unfinished_tokens as f64 + inside.unfinished_events as f64 * inputs.tokens_per_event;
+    let all = |tokens: u64, events: u64| tokens as f64 + events as f64 * inputs.tokens_per_event;
+    let tokens = all(inside.tokens, inside.events);
+    let unfinished = all(inside.unfinished_tokens, inside.unfinished_events);
     let per_second = |amount: f64| seconds.and_then(|seconds| Num::new(amount / seconds));
     let includes_unfinished = inside.unfinished_tokens > 0 || inside.unfinished_events > 0;
     let ended = ok_ends(inputs.rows).filter(|end| inputs.window.contains(*end)).count();
@@ -46,7 +46,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
         window_s: seconds.and_then(Num::new),
         output_token_throughput: Rate { value: per_second(tokens), note, ..Rate::default() },
         request_throughput: Rate { value: per_second(ended as f64), ..Rate::default() },
-        useful_token_throughput: per_second(inside.useful as f64),
+        useful_token_throughput: per_second(all(inside.useful_tokens, inside.useful_events)),
         output_character_throughput: per_second(inside.chars as f64),
         output_tokens: Num::new(tokens),
         unfinished_tokens: Num::new(unfinished),

@@ -33,7 +33,9 @@ pub(crate) struct Inside {
     /// Events of `events` that belong to attempts that did not end ok.
     pub(crate) unfinished_events: u64,
     /// Tokens of useful answers.
-    pub(crate) useful: u64,
+    pub(crate) useful_tokens: u64,
+    /// Events of useful answers.
+    pub(crate) useful_events: u64,
     /// Characters.
     pub(crate) chars: u64,
 }
@@ -207,7 +209,8 @@ impl Inside {
             add(&mut self.unfinished_events, put.events);
         }
         if kind.is_useful {
-            add(&mut self.useful, put.tokens);
+            add(&mut self.useful_tokens, put.tokens);
+            add(&mut self.useful_events, put.events);
         }
     }
 }

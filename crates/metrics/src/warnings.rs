@@ -1,6 +1,6 @@
 //! What a reader must know beside a cell's figures.
 
-use crate::causes::Causes;
+use crate::accumulator::CellAccumulator;
 use crate::names::name;
 use crate::{CellSummary, Num};
 
@@ -10,17 +10,10 @@ const CACHED_SHARE: f64 = 0.01;
 /// Tokens per output event above which a chunk is no longer nearly a token.
 const TOKENS_PER_CHUNK: f64 = 1.25;
 
-/// Failures beyond the distinct causes that are kept.
-pub(crate) fn of_causes(causes: &Causes) -> Vec<String> {
-    if causes.others == 0 {
-        return Vec::new();
-    }
-    vec![format!("{} more failures of causes that are not listed", causes.others)]
-}
-
 /// Adds every warning that the summary gives cause for.
-pub(crate) fn add(summary: &mut CellSummary, cache_busted: bool) {
-    let found = [cached(summary, cache_busted), chunked(summary), coalesced(summary), cost(summary)];
+pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
+    let cached = cached(summary, cell.context.cache_busted);
+    let found = [unlisted(cell.causes.others), cached, chunked(summary), coalesced(summary), cost(summary)];
     summary.warnings.extend(found.into_iter().flatten());
     summary.warnings.extend(ttft(summary));
     if let Some(chunks) = summary.tokens.per_chunk.filter(|chunks| chunks.get() > TOKENS_PER_CHUNK)
@@ -35,6 +28,11 @@ pub(crate) fn add(summary: &mut CellSummary, cache_busted: bool) {
             }
         }
     }
+}
+
+/// Failures beyond the distinct causes that are kept.
+fn unlisted(others: u64) -> Option<String> {
+    (others > 0).then(|| format!("{others} more failures of causes that are not listed"))
 }
 
 fn cached(summary: &CellSummary, cache_busted: bool) -> Option<String> {

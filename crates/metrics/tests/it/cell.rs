@@ -1,8 +1,8 @@
 //! Hand-made attempts and cells.
 
 use inferometer_metrics::{
-    Arrival, CellAccumulator, CellContext, CellSummary, Metric, QuantilePoint, Stamped, Window, events_of,
-    fill,
+    Arrival, CellAccumulator, CellContext, CellSummary, ClientHealth, Lateness, Metric, QuantilePoint,
+    Stamped, Window, events_of, fill,
 };
 use inferometer_record::{Sample, Status, TokensSource, Verdict};
 
@@ -87,16 +87,23 @@ pub(crate) fn sum_up(context: CellContext, attempts: impl IntoIterator<Item = At
 pub(crate) fn check_is_strict_json(summary: &CellSummary) {
     let text = serde_json::to_string(summary).unwrap();
     let read: CellSummary = serde_json::from_str(&text).unwrap();
-    assert_eq!(&read, summary);
-    assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    assert!(read == *summary, "reads back as something else");
+    assert!(serde_json::to_string(&read).unwrap() == text, "is written differently the second time");
 }
 
 pub(crate) fn closed(slots: u32) -> CellContext {
-    CellContext { arrival: Arrival::Closed { slots }, ..CellContext::default() }
+    CellContext { arrival: Arrival::Closed { slots }, health: healthy(), ..CellContext::default() }
 }
 
 pub(crate) fn open(asked_rate: f64) -> CellContext {
-    CellContext { arrival: Arrival::Open { asked_rate: Some(asked_rate) }, ..CellContext::default() }
+    let arrival = Arrival::Open { asked_rate: Some(asked_rate) };
+    CellContext { arrival, health: healthy(), ..CellContext::default() }
+}
+
+/// A client that was never late.
+pub(crate) fn healthy() -> ClientHealth {
+    let wakeup_lateness = Lateness { n: 1_000, p50_ms: Some(0.1), p99_ms: Some(0.4), max_ms: Some(3.0) };
+    ClientHealth { wakeup_lateness, ..ClientHealth::default() }
 }
 
 pub(crate) fn window_ms(from: u64, to: u64) -> Window {

@@ -3,7 +3,7 @@
 use inferometer_metrics::{CellContext, CellSummary, ClientHealth, Lateness, Num};
 use inferometer_record::Status;
 
-use crate::cell::{Attempt, answer, closed, open, sum_up};
+use crate::cell::{Attempt, answer, closed, healthy, open, sum_up};
 
 /// A hundred requests at 100/s whose first token takes 100 ms (so that 5 ms are borne), `late` of them late by 6 ms.
 fn run(context: CellContext, late: u64) -> CellSummary {
@@ -29,21 +29,17 @@ fn each_reason_by_itself() {
         wakeup_lateness: Lateness { n, p50_ms: Some(0.1), p99_ms: Some(p99_ms), max_ms: Some(max_ms) },
         ..ClientHealth::default()
     };
-    check(ClientHealth::default(), 0, None);
-    check(ClientHealth::default(), 1, None);
-    check(ClientHealth::default(), 2, Some("2 of 100 planned starts"));
-    check(ClientHealth { dropped_starts: 2, ..ClientHealth::default() }, 0, Some("(2 dropped)"));
-    check(ClientHealth { planned_starts: Some(200), dropped_starts: 2, ..ClientHealth::default() }, 0, None);
+    check(healthy(), 0, None);
+    check(healthy(), 1, None);
+    check(healthy(), 2, Some("2 of 100 planned starts"));
+    check(ClientHealth { dropped_starts: 2, ..healthy() }, 0, Some("(2 dropped)"));
+    check(ClientHealth { planned_starts: Some(200), dropped_starts: 2, ..healthy() }, 0, None);
     check(lateness(1_000, 4.9, 80.0), 0, None);
     check(lateness(1_000, 5.1, 80.0), 0, Some("wake-up lateness p99 5.1 ms"));
     check(lateness(99, 4.9, 80.0), 0, Some("wake-up lateness max 80.0 ms"));
-    check(
-        ClientHealth { shard_cpu: vec![0.2, 0.91], ..ClientHealth::default() },
-        0,
-        Some("91 % of its core"),
-    );
-    check(ClientHealth { shard_cpu: vec![0.5, 0.9], ..ClientHealth::default() }, 0, None);
-    check(ClientHealth { channel_full: 1, ..ClientHealth::default() }, 0, Some("was full 1 times"));
+    check(ClientHealth { shard_cpu: vec![0.2, 0.91], ..healthy() }, 0, Some("91 % of its core"));
+    check(ClientHealth { shard_cpu: vec![0.5, 0.9], ..healthy() }, 0, None);
+    check(ClientHealth { channel_full: 1, ..healthy() }, 0, Some("was full 1 times"));
 }
 
 #[test]
@@ -57,7 +53,7 @@ fn c20_the_rate_is_held_against_the_plan() {
     let held = run(open(100.0), 0).client;
     assert_eq!((held.rate_held, held.asked_rate.map(Num::get)), (Some(true), Some(100.0)));
     assert_eq!(held.achieved_rate.map(Num::get), Some(100.0));
-    let planned = ClientHealth { planned_rate: Some(110.0), ..ClientHealth::default() };
+    let planned = ClientHealth { planned_rate: Some(110.0), ..healthy() };
     let drifted = run(CellContext { health: planned, ..open(110.0) }, 0).client;
     assert_eq!((drifted.rate_held, drifted.valid), (Some(false), false));
     assert_eq!(run(closed(4), 0).client.rate_held, None);
@@ -65,10 +61,10 @@ fn c20_the_rate_is_held_against_the_plan() {
 
 #[test]
 fn client_error_beside_valid_figures() {
-    let wakeup_lateness = Lateness { n: 500, p50_ms: Some(0.1), p99_ms: Some(0.4), max_ms: Some(3.0) };
-    let health = ClientHealth { wakeup_lateness, ..ClientHealth::default() };
-    assert_eq!(run(CellContext { health, ..closed(1) }, 0).client.error_ms.map(Num::get), Some(0.4));
-    assert_eq!(run(closed(1), 0).client.error_ms, None, "not known is not 0");
+    assert_eq!(run(closed(1), 0).client.error_ms.map(Num::get), Some(0.4));
+    let unseen = run(CellContext { health: ClientHealth::default(), ..closed(1) }, 0).client;
+    assert_eq!((unseen.error_ms, unseen.valid), (None, false), "not known is neither 0 nor passed");
+    assert_eq!(unseen.reasons, ["the client's wake-up lateness was not recorded"]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What holds for any samples, also for ones that no honest file contains.
 
-use inferometer_metrics::{Arrival, CellAccumulator, CellContext, CellSummary, Metric, Num, Window};
+use inferometer_metrics::{
+    Arrival, CellAccumulator, CellContext, CellSummary, Metric, Num, Stamped, Window, events_of, fill,
+};
 use inferometer_record::{Events, Phase, Sample, Status, Verdict};
 use proptest::prelude::*;
 
@@ -131,5 +133,27 @@ proptest! {
         let summary = cell.finish();
         check(&summary)?;
         check_is_strict_json(&summary);
+    }
+
+    #[test]
+    fn any_events_fill_a_sample(
+        sample in sample(),
+        stamped in prop::collection::vec(
+            (prop_oneof![0..1_000_000_000_u64, any::<u64>()], any::<u32>(), prop::option::of(any::<u32>()), any::<u8>()),
+            0..30,
+        ),
+        late in any::<u64>(),
+    ) {
+        let event = |(at_ns, chars, tokens, bits): (u64, u32, Option<u32>, u8)| {
+            Stamped { at_ns, chars, tokens, answer: bits & 1 > 0, tool: bits & 2 > 0 }
+        };
+        let stamped: Vec<Stamped> = stamped.into_iter().map(event).collect();
+        let mut filled = Sample { tpot_ms: None, ..sample };
+        fill(&mut filled, &stamped, &|_, _| late);
+        prop_assert!(filled.flags.is_sorted());
+        prop_assert!(filled.tpot_ms.is_none_or(|tpot| tpot > 0.0 && tpot.is_finite()));
+        prop_assert!(filled.ttft_ms.is_none_or(|ttft| ttft >= 0.0));
+        let recorded = events_of(&filled, &stamped).map(|events| events.deltas_us.len() as u64 + 1);
+        prop_assert_eq!(recorded.unwrap_or(0), filled.chunks);
     }
 }
