@@ -27,7 +27,7 @@ const REFUSED_FIELDS: [(&str, &str); 5] = [
 pub(crate) fn read(sample: &Sample, target: &Target) -> Finding {
     let said = said(sample);
     match sample.status {
-        Status::Ok => Finding::Ready,
+        Status::Ok | Status::Cancelled => Finding::Ready,
         Status::HttpError => http_error(sample.http_status.unwrap_or_default(), &said, target),
         Status::Transport | Status::ClientLimit => Finding::Stop(format!("{}: {said}", target.shown_url)),
         Status::Timeout if sample.headers_ns.is_none() && sample.sent_ns.is_none() => {
@@ -42,7 +42,6 @@ pub(crate) fn read(sample: &Sample, target: &Target) -> Finding {
         Status::StreamError | Status::Truncated | Status::Timeout => {
             Finding::Warning(format!("the preflight request ended as {}: {said}", sample.status.name()))
         }
-        Status::Cancelled => Finding::Ready,
     }
 }
 

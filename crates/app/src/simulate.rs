@@ -62,7 +62,7 @@ fn config(command: &SimulateCommand) -> Result<Config, Error> {
     }
     let model = Model {
         name: command.model.clone(),
-        ttft: command.ttft.clone(),
+        ttft: command.ttft,
         prefill_per_token: command.prefill_per_token.0,
         rate: command.rate,
         tokens: command.tokens,

@@ -31,7 +31,7 @@ impl Appraiser<'_> {
         self.stamps(&mut sample, &finished);
         ending(&mut sample, &finished);
         if let Some(received) = &finished.seen.received {
-            self.head(&mut sample, received);
+            head(&mut sample, received);
         }
         if let Some(answer) = &finished.seen.answer {
             self.count(&mut sample, answer);
@@ -88,18 +88,6 @@ impl Appraiser<'_> {
         });
     }
 
-    fn head(&self, sample: &mut Sample, received: &Received) {
-        sample.http_status = Some(received.status);
-        sample.retry_after_ms = received.retry_after().map(|wait| wait.as_millis() as u64);
-        sample.server_request_id = headers::request_id(&received.headers);
-        sample.ratelimit = headers::rate_limits(&received.headers);
-        for (flag, set) in [("compressed", received.compressed), ("stamp_bound", received.stamp_bound)] {
-            if set {
-                sample.flags.push(flag.to_string());
-            }
-        }
-    }
-
     fn count(&self, sample: &mut Sample, answer: &Answer) {
         sample.flags.extend(answer.flags.names().map(str::to_string));
         sample.finish_reason.clone_from(&answer.finish_reason);
@@ -110,27 +98,11 @@ impl Appraiser<'_> {
         let counted: u64 = answer.transcripts().map(|transcript| self.count_transcript(transcript)).sum();
         sample.counted_output_tokens = (sample.status == Status::Ok || counted > 0).then_some(counted);
         match &answer.usage {
-            Some(usage) => self.usage(sample, usage),
+            Some(usage) => count_usage(sample, usage),
             None if sample.status == Status::Ok => sample.tokens_source = TokensSource::Estimated,
             None if counted > 0 => sample.tokens_source = TokensSource::Events,
             None => {}
         }
-    }
-
-    fn usage(&self, sample: &mut Sample, usage: &Usage) {
-        sample.input_tokens = usage.input;
-        sample.output_tokens = usage.output;
-        sample.reasoning_tokens = usage.reasoning;
-        sample.cache_read_tokens = usage.cache_read;
-        sample.cache_write_tokens = usage.cache_write;
-        sample.usage_identity = Some(usage.identity.name().to_string());
-        sample.usage = Some(usage.verbatim.clone());
-        sample.cost_reported_usd.clone_from(&usage.cost);
-        sample.tokens_source = match (usage.output, usage.source) {
-            (None, _) => TokensSource::Estimated,
-            (Some(_), UsageSource::Server) => TokensSource::Server,
-            (Some(_), UsageSource::ServerExt) => TokensSource::ServerExt,
-        };
     }
 
     fn count_transcript(&self, transcript: &Transcript) -> u64 {
@@ -165,6 +137,34 @@ fn ending(sample: &mut Sample, finished: &Finished) {
     sample.status = class.status;
     sample.error_code = class.code;
     sample.error_message = class.message;
+}
+
+fn head(sample: &mut Sample, received: &Received) {
+    sample.http_status = Some(received.status);
+    sample.retry_after_ms = received.retry_after().map(|wait| wait.as_millis() as u64);
+    sample.server_request_id = headers::request_id(&received.headers);
+    sample.ratelimit = headers::rate_limits(&received.headers);
+    for (flag, set) in [("compressed", received.compressed), ("stamp_bound", received.stamp_bound)] {
+        if set {
+            sample.flags.push(flag.to_string());
+        }
+    }
+}
+
+fn count_usage(sample: &mut Sample, usage: &Usage) {
+    sample.input_tokens = usage.input;
+    sample.output_tokens = usage.output;
+    sample.reasoning_tokens = usage.reasoning;
+    sample.cache_read_tokens = usage.cache_read;
+    sample.cache_write_tokens = usage.cache_write;
+    sample.usage_identity = Some(usage.identity.name().to_string());
+    sample.usage = Some(usage.verbatim.clone());
+    sample.cost_reported_usd.clone_from(&usage.cost);
+    sample.tokens_source = match (usage.output, usage.source) {
+        (None, _) => TokensSource::Estimated,
+        (Some(_), UsageSource::Server) => TokensSource::Server,
+        (Some(_), UsageSource::ServerExt) => TokensSource::ServerExt,
+    };
 }
 
 /// How long we were late ourselves between two instants of the run.

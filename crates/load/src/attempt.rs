@@ -68,7 +68,7 @@ pub(crate) struct Seen {
 /// What an attempt keeps to.
 pub(crate) struct Rules<'a> {
     pub(crate) clock: &'a Clock,
-    pub(crate) rules: ShardRules,
+    pub(crate) shard: ShardRules,
     /// When the run cuts whatever is in flight.
     pub(crate) cut_at: Option<Mono>,
 }
@@ -147,7 +147,7 @@ struct Guard<'a> {
 impl Guard<'_> {
     /// Sets the timer to the nearest limit that now holds.
     fn rearm(&mut self, trace: &Trace, reading: Reading) {
-        let timeouts = &self.rules.rules.timeouts;
+        let timeouts = &self.rules.shard.timeouts;
         let mut nearest = (self.start + timeouts.total, Limit::Total);
         let mut consider = |at: Mono, limit: Limit| {
             if at < nearest.0 {
@@ -217,8 +217,8 @@ impl Body {
             exchange.headers().get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         Self {
             decoder: Decoder::new(
-                rules.rules.dialect,
-                Head { status, content_type, streaming: rules.rules.streaming },
+                rules.shard.dialect,
+                Head { status, content_type, streaming: rules.shard.streaming },
             ),
             received: Received {
                 status,

@@ -25,6 +25,8 @@ mod retry;
 mod runner;
 mod schedule;
 mod shard;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use control::{Control, Live};

@@ -27,7 +27,7 @@ pub struct Schedule {
 /// What lies between two starts.
 enum Gaps {
     Even { gap_s: f64 },
-    Random { rng: ChaCha8Rng, mean_s: f64, law: Law },
+    Random { rng: Box<ChaCha8Rng>, mean_s: f64, law: Law },
 }
 
 enum Law {
@@ -67,7 +67,7 @@ impl Gaps {
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(STREAM);
-        Self::Random { rng, mean_s, law }
+        Self::Random { rng: Box::new(rng), mean_s, law }
     }
 }
 

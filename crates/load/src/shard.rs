@@ -190,7 +190,11 @@ impl<C: Connect + 'static> Share<C> {
     }
 
     fn ask(&self, seq: u64, sched: Mono) -> Ask {
-        Ask { seq, sched, prepared: self.shard.asker.prepare(self.phase.prompt(seq), self.phase.request(seq)) }
+        Ask {
+            seq,
+            sched,
+            prepared: self.shard.asker.prepare(self.phase.prompt(seq), self.phase.request(seq)),
+        }
     }
 
     /// One request of an open load; of a closed one, request after request until the phase is over.
@@ -211,11 +215,16 @@ impl<C: Connect + 'static> Share<C> {
             self.started.set(self.started.get() + 1);
             self.request(ask).await;
             let free = self.shard.clock.now();
-            next = match self.phase.repeats() && !self.shard.control.is_cut() {
-                true => self.phase.claim(free, &self.shard.clock).map(|seq| self.ask(seq, free)),
-                false => None,
-            };
+            next = self.claim(free);
         }
+    }
+
+    /// The next request of a slot that is free, unless the phase is over.
+    fn claim(&self, free: Mono) -> Option<Ask> {
+        if !self.phase.repeats() || self.shard.control.is_cut() {
+            return None;
+        }
+        self.phase.claim(free, &self.shard.clock).map(|seq| self.ask(seq, free))
     }
 
     fn is_past_cut(&self) -> bool {
@@ -241,11 +250,9 @@ impl<C: Connect + 'static> Share<C> {
         for attempt in 1.. {
             let Some(this) = prepared.take() else { return };
             let mut finished = self.attempt(seq, sched, attempt, this).await;
-            let wait = match attempt <= self.shard.rules.retries {
-                true => retry::wait(&finished, attempt),
-                false => None,
-            };
-            if let Some(wait) = wait {
+            if attempt <= self.shard.rules.retries
+                && let Some(wait) = retry::wait(&finished, attempt)
+            {
                 sched = self.shard.clock.now() + wait;
                 // Held back until it is known whether another attempt follows.
                 tokio::select! {
@@ -261,7 +268,7 @@ impl<C: Connect + 'static> Share<C> {
     async fn attempt(&self, seq: u64, sched: Mono, attempt: u32, prepared: Prepared) -> Finished {
         let shard = &self.shard;
         let rules =
-            Rules { clock: &shard.clock, rules: shard.rules, cut_at: self.phase.cut_at(&shard.clock) };
+            Rules { clock: &shard.clock, shard: shard.rules, cut_at: self.phase.cut_at(&shard.clock) };
         let trace = Trace::new();
         shard.live.start();
         let seen =

@@ -35,7 +35,7 @@ pub enum Error {
 
 impl Error {
     /// A value of `flag` that does not mean anything.
-    pub(crate) fn value(flag: &'static str, value: impl Into<String>, reason: impl ToString) -> Self {
-        Self::Value { flag, value: value.into(), reason: reason.to_string() }
+    pub(crate) fn value(flag: &'static str, value: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Value { flag, value: value.into(), reason: reason.into() }
     }
 }

@@ -11,6 +11,9 @@ use crate::{
     RunFlags, Secrets, Span, Stop, Target, Timeouts, Workload,
 };
 
+/// Headers of every request.
+type Headers = Vec<(HeaderName, HeaderValue)>;
+
 /// Requests of a cell where neither a number nor a time is asked for: enough for a p95 to a factor.
 const DEFAULT_REQUESTS: u64 = 100;
 /// At least so many requests for each slot, so that most of a closed load is not its own ramp and drain.
@@ -81,7 +84,7 @@ impl RunFlags {
         &self,
         env: &impl Fn(&str) -> Option<String>,
         secrets: &mut Secrets,
-    ) -> Result<(Option<String>, Vec<(HeaderName, HeaderValue)>), Error> {
+    ) -> Result<(Option<String>, Headers), Error> {
         let mut headers = Vec::new();
         for typed in &self.headers {
             headers.push(parse_header(typed, secrets)?);
@@ -273,7 +276,8 @@ fn shown_address(url: &str, secrets: &mut Secrets) -> String {
         match pair.split_once('=') {
             Some((name, value)) if KEY_WORDS.iter().any(|word| name.to_lowercase().contains(word)) => {
                 secrets.add(value);
-                shown.push_str(&format!("{name}=[redacted]"));
+                shown.push_str(name);
+                shown.push_str("=[redacted]");
             }
             _ => shown.push_str(pair),
         }

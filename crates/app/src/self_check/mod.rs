@@ -42,14 +42,13 @@ pub fn self_check(command: &SelfCheckCommand) -> Result<Exit, Error> {
 /// The kept self-check of this machine; measured now where there is none, or where `again` asks for it.
 pub(crate) fn of_this_machine(again: bool) -> Result<Value, Error> {
     let kept = if again { None } else { cache::load() };
-    let checked = match kept {
-        Some(checked) => checked,
-        None => {
-            say("measuring how well this machine can measure (once; --self-check repeats it)");
-            let checked = measure::measure()?;
-            cache::store(&checked);
-            checked
-        }
+    let checked = if let Some(checked) = kept {
+        checked
+    } else {
+        say("measuring how well this machine can measure (once; --self-check repeats it)");
+        let checked = measure::measure()?;
+        cache::store(&checked);
+        checked
     };
     Ok(serde_json::to_value(&checked).unwrap_or_default())
 }
