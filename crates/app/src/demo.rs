@@ -4,7 +4,8 @@ use clap::Args;
 use inferometer_plan::{Counts, RunFlags};
 use inferometer_sim::{Config, Model, Server};
 
-use crate::run::{execute, say};
+use crate::console::say;
+use crate::run::execute;
 use crate::{Error, Exit, OutputFlags};
 
 /// Arguments of `demo`.

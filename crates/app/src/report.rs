@@ -8,7 +8,7 @@ use inferometer_metrics::{GateResult, Summary, summarize};
 use inferometer_record::RunReader;
 use inferometer_report::{Format, RunView, render};
 
-use crate::{Error, Exit};
+use crate::{Error, Exit, console};
 
 /// Arguments of `report`.
 #[derive(Args, Clone, Debug)]
@@ -62,20 +62,7 @@ pub(crate) fn show(dir: &Path, summary: &Summary, format: Format) -> Result<(), 
     let width = terminal.then(columns).flatten().unwrap_or(DEFAULT_WIDTH);
     let color = terminal && std::env::var_os("NO_COLOR").is_none();
     let view = RunView::new(summary, reader.manifest(), Some(dir));
-    print(&render(&view, format, width, color))
-}
-
-/// Writes `text` to standard output; a reader that has gone (`| head`) is no error.
-pub(crate) fn print(text: &str) -> Result<(), Error> {
-    use std::io::Write;
-
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::System { doing: "writing to standard output", source })
-        }
-        _ => Ok(()),
-    }
+    console::print(&render(&view, format, width, color))
 }
 
 fn columns() -> Option<usize> {

@@ -14,6 +14,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use serde_json::Value;
 
+use crate::console::say;
 use crate::machine::{self, Moment};
 use crate::preflight::{self, Finding};
 use crate::progress::Progress;
@@ -199,10 +200,4 @@ fn random() -> Result<u64, Error> {
         doing: "asking the system for a random number",
         source: std::io::Error::other(error),
     })
-}
-
-/// Says something to whoever runs this; standard output is for the report.
-#[expect(clippy::print_stderr, reason = "the one place that talks beside the report")]
-pub(crate) fn say(text: &str) {
-    eprintln!("{text}");
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use inferometer_plan::Span;
 use inferometer_sim::{Config, Distribution, Model, Server, config::Rate};
 
-use crate::{Error, Exit, report};
+use crate::{Error, Exit, console};
 
 /// Arguments of `simulate`.
 #[derive(Args, Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct SimulateCommand {
 pub fn simulate(command: &SimulateCommand) -> Result<Exit, Error> {
     let server = Server::start(config(command)?)
         .map_err(|source| Error::Simulator(format!("{}: {source}", command.listen)))?;
-    report::print(&format!("listening on {}/v1 (truth at {0}/truth)\n", server.base_url()))?;
+    console::print(&format!("listening on {}/v1 (truth at {0}/truth)\n", server.base_url()))?;
     server.join();
     Ok(Exit::Done)
 }

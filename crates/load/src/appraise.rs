@@ -10,8 +10,8 @@ use inferometer_wire::{Answer, Transcript, Usage, UsageSource};
 
 use crate::attempt::Received;
 use crate::classify::classify;
+use crate::finished::Finished;
 use crate::heart::Hiccup;
-use crate::shard::Finished;
 use crate::{headers, redact, verdict};
 
 /// What every sample of a cell says.

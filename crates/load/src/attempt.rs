@@ -7,13 +7,13 @@ use std::pin::pin;
 use std::time::Duration;
 
 use http::HeaderMap;
-use inferometer_clock::{Clock, Deadline, Mono};
+use inferometer_clock::{Deadline, Mono};
 use inferometer_metrics::Stamped;
 use inferometer_transport::{self as transport, Client, Connect, Exchange, Request, Trace};
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
 use tokio::sync::watch;
 
-use crate::shard::ShardRules;
+use crate::rules::Rules;
 
 /// After `[DONE]` the body's end is awaited so long, so that the connection can be kept.
 const DRAIN_AFTER_DONE: Duration = Duration::from_millis(250);
@@ -63,14 +63,6 @@ pub(crate) struct Seen {
     pub(crate) answer: Option<Answer>,
     /// Output events; absolute nanoseconds.
     pub(crate) events: Vec<Stamped>,
-}
-
-/// What an attempt keeps to.
-pub(crate) struct Rules<'a> {
-    pub(crate) clock: &'a Clock,
-    pub(crate) shard: ShardRules,
-    /// When the run cuts whatever is in flight.
-    pub(crate) cut_at: Option<Mono>,
 }
 
 /// Sends `request` and sees it to its end. `trace` keeps the phases even of an attempt that never connected.

@@ -6,7 +6,7 @@ use inferometer_record::Status;
 
 use crate::attempt::Received;
 use crate::classify::classify;
-use crate::shard::Finished;
+use crate::finished::Finished;
 
 /// The first wait of our own; doubled with each attempt.
 const FIRST_WAIT: Duration = Duration::from_millis(500);

@@ -19,9 +19,11 @@ use tokio::task::LocalSet;
 
 use crate::appraise::Appraiser;
 use crate::ask::Asker;
+use crate::finished::Finished;
 use crate::health::health;
 use crate::phase::Phase;
-use crate::shard::{Finished, Shard, ShardReport, ShardRules};
+use crate::rules::ShardRules;
+use crate::shard::{Shard, ShardReport};
 use crate::{Control, Error, Live};
 
 /// Ended attempts between the shards and the worker. At a thousand requests a second, four seconds of the worker

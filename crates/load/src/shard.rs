@@ -8,68 +8,22 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
 use inferometer_clock::{Clock, Mono, Pacer, thread_cpu};
-use inferometer_plan::Timeouts;
-use inferometer_record::Phase as PhaseKind;
 use inferometer_transport::{Client, Connect, Trace};
-use inferometer_wire::Dialect;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::ask::{Asker, Prepared};
-use crate::attempt::{self, Rules, Seen};
-use crate::heart::{Heart, Hiccup};
+use crate::attempt;
+use crate::finished::{Finished, Stamps};
+use crate::heart::Heart;
 use crate::phase::Phase;
 use crate::retry;
+use crate::rules::{Rules, ShardRules};
 use crate::schedule::Start;
 use crate::{Control, Live};
 
 /// While the channel to the writer is full, a shard tries again after this.
 const FULL_CHANNEL_WAIT: Duration = Duration::from_millis(1);
-
-/// One attempt that has ended, on its way to the worker.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) phase: PhaseKind,
-    pub(crate) seq: u64,
-    pub(crate) request: u64,
-    pub(crate) attempt: u32,
-    pub(crate) is_final: bool,
-    pub(crate) sched: Mono,
-    pub(crate) prepared: Prepared,
-    pub(crate) stamps: Stamps,
-    pub(crate) seen: Seen,
-    pub(crate) hiccups: Vec<Hiccup>,
-}
-
-/// The phases of one attempt, out of the transport's trace.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stamps {
-    pub(crate) dns: Option<Mono>,
-    pub(crate) connect: Option<Mono>,
-    pub(crate) tls: Option<Mono>,
-    pub(crate) sent: Option<Mono>,
-    pub(crate) headers: Option<Mono>,
-    pub(crate) byte: Option<Mono>,
-    pub(crate) version: Option<http::Version>,
-    pub(crate) reused: bool,
-    pub(crate) stale_reconnects: u32,
-}
-
-impl From<&Trace> for Stamps {
-    fn from(trace: &Trace) -> Self {
-        Self {
-            dns: trace.dns(),
-            connect: trace.connect(),
-            tls: trace.tls(),
-            sent: trace.sent(),
-            headers: trace.headers(),
-            byte: trace.byte(),
-            version: trace.version(),
-            reused: trace.reused(),
-            stale_reconnects: trace.stale_reconnects(),
-        }
-    }
-}
 
 /// What a shard knows when its phase has ended.
 #[derive(Debug, Default)]
@@ -87,15 +41,6 @@ pub(crate) struct Planned {
     pub(crate) starts: u64,
     pub(crate) first: Option<Duration>,
     pub(crate) last: Option<Duration>,
-}
-
-/// What does not change between the attempts of a cell.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ShardRules {
-    pub(crate) dialect: Dialect,
-    pub(crate) streaming: bool,
-    pub(crate) timeouts: Timeouts,
-    pub(crate) retries: u32,
 }
 
 /// One shard. Everything in it belongs to its thread.

@@ -3,7 +3,7 @@
 use inferometer_judge::{self as judge, Expect};
 use inferometer_record::{Sample, Verdict};
 
-use crate::shard::Finished;
+use crate::finished::Finished;
 
 /// Judges the answer of `finished`; one that never came is not judged.
 pub(crate) fn judge(sample: &mut Sample, finished: &Finished, streaming: bool) {

@@ -31,7 +31,7 @@ pub(super) fn store(checked: &SelfCheck) {
         fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path))
     });
     if let Err(error) = written {
-        crate::run::say(&format!("the self-check could not be kept in {}: {error}", path.display()));
+        crate::console::say(&format!("the self-check could not be kept in {}: {error}", path.display()));
     }
 }
 

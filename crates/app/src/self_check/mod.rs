@@ -15,8 +15,8 @@ use serde_json::Value;
 
 pub(crate) use figures::SelfCheck;
 
-use crate::run::say;
-use crate::{Error, Exit, report};
+use crate::console::say;
+use crate::{Error, Exit, console};
 
 /// Arguments of `self-check`.
 #[derive(Args, Clone, Debug)]
@@ -35,7 +35,7 @@ pub fn self_check(command: &SelfCheckCommand) -> Result<Exit, Error> {
     } else {
         checked.to_string()
     };
-    report::print(&text)?;
+    console::print(&text)?;
     Ok(Exit::Done)
 }
 

@@ -18,7 +18,8 @@ use tokio::task::LocalSet;
 use crate::appraise::Appraiser;
 use crate::ask::Asker;
 use crate::phase::Phase;
-use crate::shard::{Shard, ShardReport, ShardRules};
+use crate::rules::ShardRules;
+use crate::shard::{Shard, ShardReport};
 use crate::{Control, Live};
 use pipe::{Pipe, Provider};
 
@@ -113,7 +114,7 @@ fn appraise(
     plan: &Plan,
     cell: Cell<'_>,
     origin: Mono,
-    finished: impl Iterator<Item = crate::shard::Finished>,
+    finished: impl Iterator<Item = crate::finished::Finished>,
 ) -> Vec<Sample> {
     let (secrets, tokenizer) = (&plan.secrets, Tokenizer::o200k());
     let appraiser = Appraiser { cell, secrets, run_id: "test", segment: 0, origin, tokenizer };

@@ -1,0 +1,22 @@
+//! What is said to whoever runs a command: the report on standard output, all else on standard error.
+
+use crate::Error;
+
+/// Writes `text` to standard output; a reader that has gone (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    use std::io::Write;
+
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(source) if source.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::System { doing: "writing to standard output", source })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something to whoever runs this; standard output is for the report.
+#[expect(clippy::print_stderr, reason = "the one place that talks beside the report")]
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
+}
