@@ -1,5 +1,6 @@
 //! Sending: a connection found or made, the request, the head of the answer.
 
+use std::fmt;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use crate::stamped::Stamps;
 use crate::{Connect, Connections, Error, Exchange, HttpVersion, Kind, Sockets, Target, Trace, http1, http2};
 
 /// What is sent. `host`, `content-length` and (unless given) `accept-encoding: identity` are added to the headers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request {
     /// The method.
     pub method: Method,
@@ -26,6 +27,15 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body, whole.
     pub body: Bytes,
+}
+
+/// Without what may be secret: no value of a header, no query, no body.
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { method, path, headers, body } = self;
+        let names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+        write!(f, "Request({method} {}, headers {names:?}, body of {} bytes)", path.path(), body.len())
+    }
 }
 
 /// One shard's way to one target. Cheap to clone; clones share the idle connections. There is no cap on connections:

@@ -1,12 +1,15 @@
 //! Making a byte stream to a host and a port.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
 
 use inferometer_clock::Clock;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
 
 use crate::target::host_port;
 use crate::{Error, Kind, Trace, error, eyeballs};
@@ -62,11 +65,19 @@ impl Dial for Tcp {
 }
 
 /// Sockets: a resolver, and a dialer raced over the addresses.
-#[derive(Clone, Debug)]
 pub struct Sockets<R = SystemResolver, D = Tcp> {
     clock: Clock,
     resolver: R,
     dialer: D,
+    lookup: RefCell<Option<Lookup>>,
+}
+
+/// A lookup under way. Connections that are opened at the same time share it: the platform's resolver takes a thread for
+/// each, and hundreds at once would disturb what is measured. Nothing is kept once it has ended.
+struct Lookup {
+    host: String,
+    port: u16,
+    found: Rc<OnceCell<io::Result<Vec<SocketAddr>>>>,
 }
 
 impl Sockets {
@@ -79,14 +90,32 @@ impl Sockets {
 impl<R: Resolve, D: Dial> Sockets<R, D> {
     /// A resolver and a dialer of one's own.
     pub fn with(clock: &Clock, resolver: R, dialer: D) -> Self {
-        Self { clock: clock.clone(), resolver, dialer }
+        Self { clock: clock.clone(), resolver, dialer, lookup: RefCell::default() }
+    }
+
+    /// Looks `host` up, or waits for the lookup of it that is under way.
+    async fn look_up(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        let found = match &*self.lookup.borrow() {
+            Some(lookup) if lookup.host == host && lookup.port == port => Rc::clone(&lookup.found),
+            _ => Rc::default(),
+        };
+        *self.lookup.borrow_mut() = Some(Lookup { host: host.to_owned(), port, found: Rc::clone(&found) });
+        let addresses = found.get_or_init(|| self.resolver.resolve(host, port)).await;
+        self.lookup.borrow_mut().take_if(|lookup| Rc::ptr_eq(&lookup.found, &found));
+        match addresses {
+            Ok(addresses) => Ok(addresses.clone()),
+            Err(cause) => Err(cause.raw_os_error().map_or_else(
+                || io::Error::new(cause.kind(), cause.to_string()),
+                io::Error::from_raw_os_error,
+            )),
+        }
     }
 
     async fn addresses(&self, host: &str, port: u16, trace: &Trace) -> Result<Vec<SocketAddr>, Error> {
         if let Ok(literal) = host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(literal, port)]);
         }
-        let found = self.resolver.resolve(host, port).await;
+        let found = self.look_up(host, port).await;
         trace.set_dns(self.clock.now());
         match found {
             Ok(addresses) if addresses.is_empty() => {

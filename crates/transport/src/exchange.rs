@@ -1,5 +1,6 @@
 //! An answer, frame by frame.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -36,6 +37,13 @@ pub struct Exchange {
     stamps: Rc<Stamps>,
     target: Target,
     trace: Trace,
+}
+
+/// The head's first line; headers may hold cookies.
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exchange({:?} {})", self.head.version, self.head.status)
+    }
 }
 
 /// Where the body comes from.

@@ -16,7 +16,8 @@ use crate::stamped::Stamps;
 use crate::stream::Stream;
 
 /// The longest head of an answer, and the most that one read takes in. hyper starts at 8 KiB and grows only where reads
-/// fill the buffer, so that an open stream costs 8 KiB and a flood is read in few system calls.
+/// fill the buffer, so that an open stream costs 8 KiB and a flood is read in few system calls. (2,000 streams of 20 events a
+/// second: 23 KiB a stream over the whole process, of which a bare reader with the same buffer takes 13.)
 const MAX_BUFFER: usize = 64 * 1024;
 
 /// A connection and the future that drives it. Nothing is spawned: the driver makes progress only within

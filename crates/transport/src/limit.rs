@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
 /// This process may not open as many files as a load needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitError {
@@ -28,7 +26,10 @@ impl std::error::Error for LimitError {}
 
 /// Raises the soft limit on open files to the hard one where `needed` asks for it, and returns the limit in force
 /// (`u64::MAX` where there is none).
+#[cfg(unix)]
 pub fn raise_file_limit(needed: u64) -> Result<u64, LimitError> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let have = current.unwrap_or(u64::MAX);
     if have >= needed {
@@ -38,6 +39,12 @@ pub fn raise_file_limit(needed: u64) -> Result<u64, LimitError> {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     let have = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     if have >= needed { Ok(have) } else { Err(LimitError { have, needed }) }
+}
+
+/// Elsewhere than on Unix there is no such limit.
+#[cfg(not(unix))]
+pub fn raise_file_limit(_needed: u64) -> Result<u64, LimitError> {
+    Ok(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Names, address families and ports: what connecting costs and how it fails.
 
+use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::Duration;
 
 use inferometer_clock::Clock;
@@ -21,10 +23,12 @@ struct Names {
     clock: Clock,
     after: Duration,
     addresses: Vec<&'static str>,
+    asked: Rc<Cell<usize>>,
 }
 
 impl Resolve for Names {
     async fn resolve(&self, _host: &str, _port: u16) -> io::Result<Vec<SocketAddr>> {
+        self.asked.set(self.asked.get() + 1);
         self.clock.sleep(self.after).await;
         Ok(self.addresses.iter().map(|address| address.parse().unwrap()).collect())
     }
@@ -61,7 +65,8 @@ fn connect(
     addresses: &[&'static str],
 ) -> (Option<Duration>, Option<Duration>, Option<Kind>) {
     in_virtual_time(async |clock| {
-        let names = Names { clock: clock.clone(), after, addresses: addresses.to_vec() };
+        let names =
+            Names { clock: clock.clone(), after, addresses: addresses.to_vec(), asked: Rc::default() };
         let sockets = Sockets::with(&clock, names, Network { clock: clock.clone() });
         let client =
             Client::new(&clock, sockets, Target::new("http://name", &Options::default()).unwrap()).unwrap();
@@ -91,6 +96,32 @@ fn a_refusal_costs_no_wait() {
 #[test]
 fn a_slow_resolver_shows_in_its_own_stamp() {
     assert_eq!(connect(ms(700), &[LIVE_V4]), (Some(ms(700)), Some(ms(705)), None));
+}
+
+/// Lookups at the same time are one; a later one is a new one.
+#[test]
+fn lookups_at_once_are_shared() {
+    in_virtual_time(async |clock| {
+        let asked = Rc::new(Cell::new(0));
+        let names =
+            Names { clock: clock.clone(), after: ms(20), addresses: vec![LIVE_V4], asked: Rc::clone(&asked) };
+        let sockets = Sockets::with(&clock, names, Network { clock: clock.clone() });
+        let client =
+            Client::new(&clock, sockets, Target::new("http://name", &Options::default()).unwrap()).unwrap();
+        for round in 1..=2 {
+            let started = clock.now();
+            let all: Vec<_> = (0..10)
+                .map(|_| {
+                    let client = client.clone();
+                    spawn_local(async move { ask(&client).await.0.dns().unwrap() })
+                })
+                .collect();
+            for one in all {
+                assert_eq!(one.await.unwrap() - started, ms(20));
+            }
+            assert_eq!(asked.get(), round);
+        }
+    });
 }
 
 /// C14: nothing listens.

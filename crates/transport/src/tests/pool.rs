@@ -81,6 +81,65 @@ fn a_kept_connection_that_dies_under_a_request_is_replaced_once() {
     });
 }
 
+/// As above with a reset by the kernel, which is what a server sends that closes with a request unread.
+#[test]
+fn a_kept_connection_that_is_reset_under_a_request_is_replaced_once() {
+    in_real_time(async |clock| {
+        let address = listen(|mut io, number| async move {
+            read_request(&mut io).await.unwrap();
+            say(&mut io, WHOLE).await;
+            if number == 0 {
+                io.readable().await.unwrap();
+            }
+            while number > 0 && read_request(&mut io).await.is_some() {
+                say(&mut io, WHOLE).await;
+            }
+        })
+        .await;
+        let client = socket_client(&clock, &format!("http://{address}"), &Options::default());
+        assert_eq!(ask(&client).await.1.unwrap(), "ok");
+        let (trace, answer) = ask(&client).await;
+        assert_eq!(answer.unwrap(), "ok");
+        assert_eq!((trace.stale_reconnects(), trace.reused()), (1, false));
+        let (trace, _) = ask(&client).await;
+        assert_eq!((trace.stale_reconnects(), trace.reused()), (0, true));
+    });
+}
+
+/// What is not HTTP, or too much of it, is told by its kind.
+#[test]
+fn heads_that_cannot_be_read_are_told() {
+    let long = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(300 * 1024));
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(500));
+    for head in ["SSH-2.0-OpenSSH_9\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", &long, &many]
+    {
+        in_virtual_time(async |clock| {
+            let head = head.to_owned();
+            let pipes = Pipes::new(move |mut io, _| {
+                let head = head.clone();
+                async move {
+                    read_request(&mut io).await.unwrap();
+                    say(&mut io, head).await;
+                    read_request(&mut io).await;
+                }
+            });
+            let target = Target::new("http://server", &Options::default()).unwrap();
+            let error = ask(&Client::new(&clock, pipes, target).unwrap()).await.1.unwrap_err();
+            assert_eq!(error.kind(), Kind::Protocol);
+            assert!(error.to_string().contains("server:80"), "{error}");
+        });
+    }
+}
+
+/// No credential is printed with the request that carries it.
+#[test]
+fn a_request_prints_no_secret() {
+    let mut request = crate::Request { path: "/v1?key=s3cret".parse().unwrap(), ..post() };
+    request.headers.insert("authorization", "Bearer s3cret".parse().unwrap());
+    let text = format!("{request:?}");
+    assert!(text.contains("authorization") && !text.contains("s3cret"), "{text}");
+}
+
 /// A fresh connection that is closed without an answer is the server's failure, at once.
 #[test]
 fn a_fresh_connection_is_not_tried_twice() {

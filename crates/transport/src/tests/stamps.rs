@@ -264,6 +264,36 @@ fn an_event_of_300_kib_passes() {
     }
 }
 
+/// Frames that wait keep the stamp of their read, and what arrives meanwhile gets that of the read that fetches it.
+#[test]
+fn a_caller_that_is_slow_changes_no_stamp() {
+    in_virtual_time(async |clock| {
+        let server = clock.clone();
+        let pipes = Pipes::new(move |mut io: DuplexStream, _| {
+            let clock = server.clone();
+            async move {
+                read_request(&mut io).await.unwrap();
+                say(&mut io, CHUNKED).await;
+                clock.sleep(ms(10)).await;
+                say(&mut io, ["a", "b", "c"].map(chunk).concat()).await;
+                clock.sleep(ms(10)).await;
+                say(&mut io, chunk("d") + "0\r\n\r\n").await;
+            }
+        });
+        let client =
+            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let started = clock.now();
+        let mut exchange = client.send(post(), &Trace::new()).await.unwrap();
+        let mut stamps = Vec::new();
+        while let Some(frame) = exchange.next().await {
+            stamps.push(frame.unwrap().at - started);
+            clock.sleep(ms(6)).await;
+        }
+        // The fourth came at 20 ms, when the third was asked for; it was read at 28 ms, after the third's rest.
+        assert_eq!(stamps, [ms(10), ms(10), ms(10), ms(28)]);
+    });
+}
+
 /// The other phases: what each stamp of a fresh and of a reused connection says, and what is left when a send is given up.
 #[test]
 fn phases_are_stamped_and_survive_giving_up() {
