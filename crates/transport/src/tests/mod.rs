@@ -5,6 +5,7 @@ mod connecting;
 mod http2;
 mod pool;
 mod proxies;
+mod ready;
 mod stamps;
 mod support;
 mod trust;
