@@ -135,21 +135,31 @@ impl<'a> Session<'a> {
         let title = format!("{} {}", cell.target.model, cell.load.name);
         let warmup = self.plan.protocol.warmup;
         let progress = Progress::start(self.output.no_progress, title, cell.load, warmup, self.runner.live());
+        let place = self.writer.manifest().cells.len();
+        self.record(self.runner.planned(cell), place)?;
         let before = Moment::now(&self.clock);
         let mut sink = RunSink::new(self.writer, &self.clock, !self.output.no_events);
         let ran = self.runner.measure(cell, prompts, &mut sink);
         drop(progress);
         let context = self.complete(ran?, before);
+        self.record(context, place)
+    }
+
+    /// Writes what is known of the cell at `place` into the manifest, over what was known before.
+    fn record(&mut self, mut context: CellContext, place: usize) -> Result<(), Error> {
+        context.no_events = self.output.no_events;
         // A context is plain data: that it is no JSON cannot happen, and an absent one only costs its own figures.
         let context = serde_json::to_value(&context).unwrap_or_default();
-        self.writer.update(|manifest| manifest.cells.push(context))?;
-        Ok(())
+        let cells = |manifest: &mut Manifest| match manifest.cells.get_mut(place) {
+            Some(known) => *known = context,
+            None => manifest.cells.push(context),
+        };
+        Ok(self.writer.update(cells)?)
     }
 
     /// Adds what the machine knows to what the runner knows.
     fn complete(&self, mut context: CellContext, before: Moment) -> CellContext {
         let after = Moment::now(&self.clock);
-        context.no_events = self.output.no_events;
         context.health.steal_share = before.steal_share_until(&after);
         context.health.clock_step_ms = Some(before.clock_step_ms_until(&after));
         context.health.ceiling = self_check::ceiling(&self.self_check);

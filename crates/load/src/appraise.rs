@@ -3,10 +3,11 @@
 use inferometer_clock::{Mono, Wall};
 use inferometer_metrics::{self as metrics, Stamped};
 use inferometer_plan::{Cell, Secrets};
+use inferometer_price::Decimal;
 use inferometer_record::{Events, Sample, Status, TokensSource};
 use inferometer_tokens::Tokenizer;
 use inferometer_wire::request::Prompt;
-use inferometer_wire::{Answer, Transcript, Usage, UsageSource};
+use inferometer_wire::{Answer, Flag, Transcript, Usage, UsageSource};
 
 use crate::attempt::Received;
 use crate::classify::classify;
@@ -95,6 +96,10 @@ impl Appraiser<'_> {
         sample.server_request_id = sample.server_request_id.take().or_else(|| answer.id.clone());
         sample.server_timing.clone_from(&answer.server_timing);
         sample.keepalives = answer.keepalives;
+        if !answer.streamed && !answer.flags.contains(Flag::NotStreamed) {
+            // Asked for as a whole: no read of it is a first token either.
+            sample.flags.push(Flag::NotStreamed.name().to_string());
+        }
         let counted: u64 = answer.transcripts().map(|transcript| self.count_transcript(transcript)).sum();
         sample.counted_output_tokens = (sample.status == Status::Ok || counted > 0).then_some(counted);
         match &answer.usage {
@@ -118,7 +123,14 @@ impl Appraiser<'_> {
     fn price(&self, sample: &mut Sample, usage: Option<&Usage>) {
         let Some(price) = &self.cell.target.price else { return };
         let Some(cost) = usage.and_then(|usage| price.cost(&usage.normal())) else { return };
-        sample.cost_usd = Some(cost.total.normalize().to_string());
+        let usd = |amount: Decimal| Some(amount.normalize().to_string());
+        sample.cost_usd = usd(cost.total);
+        sample.cost_input_usd = usd(cost.input);
+        sample.cost_cache_read_usd = usd(cost.cache_read);
+        sample.cost_cache_write_usd = usd(cost.cache_write);
+        sample.cost_output_usd = usd(cost.output);
+        sample.cost_reasoning_usd = usd(cost.reasoning);
+        sample.cost_request_usd = usd(cost.request);
         sample.cost_source = Some(price.source.clone());
         sample.flags.extend(cost.flags.iter().map(ToString::to_string));
     }

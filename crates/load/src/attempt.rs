@@ -264,7 +264,7 @@ fn stamp(events: &mut Vec<Stamped>, at_ns: u64, event: Event) {
             chars: output.chars,
             tokens: output.tokens,
             answer: output.answer,
-            tool: false,
+            tool: output.tool,
         });
     }
 }

@@ -260,6 +260,11 @@ impl<'a> Runner<'a> {
         let window = origin
             .zip(planned_end.or(ran.last_end))
             .map(|(from_ns, to_ns)| Window { from_ns, to_ns: to_ns.max(from_ns) });
+        CellContext { window, limited_by_count, health: health(ran.reports), ..self.planned(cell) }
+    }
+
+    /// What is known of a cell before it is run: enough to make sense of what a killed run leaves.
+    pub fn planned(&self, cell: Cell<'_>) -> CellContext {
         CellContext {
             target: cell.target.name.clone(),
             workload: cell.workload.name.clone(),
@@ -268,14 +273,11 @@ impl<'a> Runner<'a> {
                 Arrival::Closed { slots, .. } => metrics::Arrival::Closed { slots },
                 Arrival::Open { rate, .. } => metrics::Arrival::Open { asked_rate: Some(rate) },
             },
-            window,
-            limited_by_count,
             objectives: self.plan.objectives.clone().unwrap_or_default(),
             gates: self.plan.gates.clone(),
             // Who asks for a length knows that answers will be cut at it.
             degraded_is_useful: cell.workload.max_tokens.is_some(),
             cache_busted: self.plan.protocol.cache == Cache::Bust,
-            health: health(ran.reports),
             ..CellContext::default()
         }
     }

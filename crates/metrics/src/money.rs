@@ -1,6 +1,6 @@
 //! What a cell cost: exact sums over all attempts, and the cost of a useful answer.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use inferometer_record::Sample;
@@ -42,6 +42,7 @@ impl Sum {
 #[derive(Debug, Default)]
 pub(crate) struct Money {
     total: Sum,
+    parts: BTreeMap<&'static str, Sum>,
     waste: Sum,
     warmup: Sum,
     reported: Sum,
@@ -66,6 +67,7 @@ impl Money {
                 cluster.0 += cost.to_f64().unwrap_or(0.0);
                 self.priced += 1;
                 self.total.add(cost);
+                self.push_parts(sample);
                 if !is_useful {
                     self.waste.add(cost);
                 }
@@ -80,6 +82,22 @@ impl Money {
         }
         if let Some(source) = sample.cost_source.as_ref().filter(|_| self.sources.len() < MAX_SOURCES) {
             self.sources.insert(source.clone());
+        }
+    }
+
+    fn push_parts(&mut self, sample: &Sample) {
+        let parts = [
+            ("input", &sample.cost_input_usd),
+            ("cache_read", &sample.cost_cache_read_usd),
+            ("cache_write", &sample.cost_cache_write_usd),
+            ("output", &sample.cost_output_usd),
+            ("reasoning", &sample.cost_reasoning_usd),
+            ("request", &sample.cost_request_usd),
+        ];
+        for (name, part) in parts {
+            if let Some(part) = amount(part.as_deref()).filter(|part| !part.is_zero()) {
+                self.parts.entry(name).or_default().add(part);
+            }
         }
     }
 
@@ -103,6 +121,11 @@ impl Money {
         let share = |part: &Sum| Num::new(part.float().unwrap_or(0.0) / total.filter(|t| *t > 0.0)?);
         Cost {
             total_usd: self.total.text(),
+            parts_usd: self
+                .parts
+                .iter()
+                .filter_map(|(name, sum)| Some(((*name).to_owned(), sum.text()?)))
+                .collect(),
             priced: self.priced,
             unknown: self.unknown,
             lower_bound: self.is_lower_bound(),

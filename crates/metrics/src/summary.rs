@@ -436,6 +436,9 @@ pub struct Goodput {
 pub struct Cost {
     /// Σ cost of all attempts, failed and useless ones too. `None` where no cost is known.
     pub total_usd: Option<String>,
+    /// The total by what it was paid for: `input`, `cache_read`, `cache_write`, `output`, `reasoning`, `request`. What
+    /// cost nothing is not there.
+    pub parts_usd: BTreeMap<String, String>,
     /// Attempts whose cost is known (one that was never sent costs nothing).
     pub priced: u64,
     /// Attempts whose cost is not known.

@@ -13,3 +13,5 @@ mod price;
 pub use cost::{Cost, flags};
 pub use parse::ParsePriceError;
 pub use price::Price;
+/// The exact decimal that every amount is.
+pub use rust_decimal::Decimal;

@@ -251,6 +251,18 @@ pub struct Sample {
     pub grade: Option<bool>,
     /// Cost in US dollars, an exact decimal.
     pub cost_usd: Option<String>,
+    /// Of it, uncached input.
+    pub cost_input_usd: Option<String>,
+    /// Of it, input read from a cache.
+    pub cost_cache_read_usd: Option<String>,
+    /// Of it, input written to a cache.
+    pub cost_cache_write_usd: Option<String>,
+    /// Of it, visible output.
+    pub cost_output_usd: Option<String>,
+    /// Of it, reasoning.
+    pub cost_reasoning_usd: Option<String>,
+    /// Of it, the price of a request.
+    pub cost_request_usd: Option<String>,
     /// Cost that the provider reported, an exact decimal.
     pub cost_reported_usd: Option<String>,
     /// Where the price comes from.

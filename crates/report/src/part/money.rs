@@ -16,6 +16,7 @@ pub(super) fn fact(run: &RunView<'_>, cell: &CellSummary) -> Fact {
         Some(total) => {
             let lines = [
                 joined([Some(sum(cost, total)), Some(per_useful(cost)), per_thousand(cost), waste(cost)]),
+                parts(cost),
                 bound(cost),
                 reported(cost),
             ];
@@ -46,6 +47,21 @@ fn at_least(cost: &Cost) -> &'static str {
 fn sum(cost: &Cost, total: &str) -> String {
     let attempts = counted(cost.priced, "attempt", "attempts");
     format!("{}${total} for {attempts}", at_least(cost))
+}
+
+/// What the total was paid for, where that is more than one thing.
+fn parts(cost: &Cost) -> Option<String> {
+    const NAMES: [(&str, &str); 6] = [
+        ("input", "input"),
+        ("cache_read", "cached input"),
+        ("cache_write", "cache writes"),
+        ("output", "output"),
+        ("reasoning", "reasoning"),
+        ("request", "requests"),
+    ];
+    let named = NAMES.iter().filter_map(|(key, name)| Some(format!("{name} ${}", cost.parts_usd.get(*key)?)));
+    let named: Vec<String> = named.collect();
+    (named.len() > 1).then(|| named.join(" + "))
 }
 
 /// Where the total is a lower bound, so is this; the note that says so would only repeat it.
