@@ -249,7 +249,7 @@ impl Assembly {
             let running = running.filter(|_| self.choices.len() == 1);
             let tokens = self.meter.output_event(running);
             let chars = u32::try_from(added.chars).unwrap_or(u32::MAX);
-            sink(Event::Output(Output { answer: added.answer, chars, tokens }));
+            sink(Event::Output(Output { answer: added.answer, tool: added.tool, chars, tokens }));
         } else if added.opaque {
             sink(Event::Opaque);
         }

@@ -28,6 +28,7 @@ pub(crate) struct Added {
     pub(crate) answer: bool,
     pub(crate) output: bool,
     pub(crate) opaque: bool,
+    pub(crate) tool: bool,
     pub(crate) chars: usize,
 }
 
@@ -61,7 +62,9 @@ impl ChoiceState {
         added.answer |= pieces.has_audio;
         added.output |= pieces.has_audio;
         for piece in pieces.tools {
-            added.note_chars(self.tools.add(*piece), true);
+            let chars = self.tools.add(*piece);
+            added.tool |= chars > 0;
+            added.note_chars(chars, true);
         }
     }
 

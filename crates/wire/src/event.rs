@@ -16,6 +16,8 @@ pub enum Event {
 pub struct Output {
     /// Whether it carries anything that is not reasoning: content, a tool call, a refusal, audio.
     pub answer: bool,
+    /// Whether it carries a piece of a tool call: its tokens do not follow from its characters (W13).
+    pub tool: bool,
     /// Unicode scalar values of new output, all channels.
     pub chars: u32,
     /// Its tokens where the server tells: the difference of running usage, else the length of the logprobs.

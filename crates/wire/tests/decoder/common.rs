@@ -1,6 +1,6 @@
 //! One way to check an answer: literal bytes in, what was seen out, the same in every cut.
 
-use inferometer_wire::{Answer, Decoder, Dialect, End, Event, Head, Outcome};
+use inferometer_wire::{Answer, Decoder, Dialect, End, Event, Head, Outcome, Output};
 
 /// An answer's bytes with all that surrounds them.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl Scenario {
     }
 
     /// Checks events, outcome and flags, whole and in small pieces. Events: `a3` three characters of answer,
-    /// `r3` of reasoning, `a3/2` two tokens by the server, `k` a keep-alive, `o` opaque reasoning.
+    /// `t3` of a tool call, `r3` of reasoning, `a3/2` two tokens by the server, `k` a keep-alive, `o` opaque reasoning.
     #[track_caller]
     pub(crate) fn check(&self, events: &str, outcome: &str, flags: &str) -> Answer {
         let (seen, answer) = self.run(usize::MAX);
@@ -84,7 +84,11 @@ pub(crate) fn notation(events: &[Event]) -> String {
 fn notate(event: &Event) -> String {
     match event {
         Event::Output(output) => {
-            let channel = if output.answer { "a" } else { "r" };
+            let channel = match output {
+                Output { tool: true, .. } => "t",
+                Output { answer: true, .. } => "a",
+                _ => "r",
+            };
             let tokens = output.tokens.map(|tokens| format!("/{tokens}")).unwrap_or_default();
             format!("{channel}{}{tokens}", output.chars)
         }

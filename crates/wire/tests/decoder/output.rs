@@ -117,13 +117,13 @@ fn w11_only_tool_calls() {
         r#"{"index":0,"function":{"arguments":"{\"q\":"}}"#,
         r#"{"index":0,"function":{"arguments":"1}"}}"#,
     ];
-    check_tools(&pieces, "a6 a5 a2", &[call("c1", "lookup", "{\"q\":1}")]);
+    check_tools(&pieces, "t6 t5 t2", &[call("c1", "lookup", "{\"q\":1}")]);
 }
 
 #[test]
 fn w11_legacy_function_call() {
     let event = r#"{"choices":[{"delta":{"function_call":{"name":"lookup","arguments":"{}"}}}]}"#;
-    let answer = events(&[event, STOP]).check("a8", "complete", "");
+    let answer = events(&[event, STOP]).check("t8", "complete", "");
     assert_eq!(answer.transcript.tools, [call("", "lookup", "{}")]);
 }
 
@@ -134,32 +134,32 @@ fn w12_tool_index_missing_null_or_colliding() {
         r#"{"function":{"arguments":"}"}}"#,
         r#"{"index":null,"id":"c2","function":{"name":"g","arguments":"{}"}}"#,
     ];
-    check_tools(&missing, "a2 a1 a3", &[call("c1", "f", "{}"), call("c2", "g", "{}")]);
+    check_tools(&missing, "t2 t1 t3", &[call("c1", "f", "{}"), call("c2", "g", "{}")]);
     let colliding = [
         r#"{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}"#,
         r#"{"index":0,"id":"c2","function":{"name":"g","arguments":"["}}"#,
         r#"{"index":0,"function":{"arguments":"]"}}"#,
     ];
-    check_tools(&colliding, "a3 a2 a1", &[call("c1", "f", "{}"), call("c2", "g", "[]")]);
+    check_tools(&colliding, "t3 t2 t1", &[call("c1", "f", "{}"), call("c2", "g", "[]")]);
 }
 
 #[test]
 fn w13_tool_arguments_whole_first_or_with_the_name_repeated() {
     check_tools(
         &[r#"{"index":0,"function":{"name":"lookup","arguments":"{\"q\":\"map\"}"}}"#],
-        "a17",
+        "t17",
         &[call("", "lookup", "{\"q\":\"map\"}")],
     );
     let first =
         [r#"{"index":0,"function":{"arguments":"{}"}}"#, r#"{"index":0,"id":"c","function":{"name":"f"}}"#];
-    check_tools(&first, "a2 a1", &[call("c", "f", "{}")]);
+    check_tools(&first, "t2 t1", &[call("c", "f", "{}")]);
     let repeated = [
         r#"{"index":0,"function":{"name":"f","arguments":"{"}}"#,
         r#"{"index":0,"function":{"name":"f","arguments":""}}"#,
         r#"{"index":0,"function":{"name":"f","arguments":"}"}}"#,
     ];
-    check_tools(&repeated, "a2 a1", &[call("", "f", "{}")]);
-    check_tools(&[r#"{"function":{"name":"f","arguments":{"q":1}}}"#], "a8", &[call("", "f", "{\"q\":1}")]);
+    check_tools(&repeated, "t2 t1", &[call("", "f", "{}")]);
+    check_tools(&[r#"{"function":{"name":"f","arguments":{"q":1}}}"#], "t8", &[call("", "f", "{\"q\":1}")]);
 }
 
 #[test]
