@@ -1,0 +1,124 @@
+//! Cases of failures and of ends: what failed is counted, and in no other figure.
+
+use std::net::TcpListener;
+
+use crate::harness::{Bench, assert_ms, inferometer, now};
+
+#[test]
+fn c12_an_error_in_the_stream_is_no_success() {
+    let bench = Bench::new();
+    let run =
+        bench.run("c12", "-n 50 -c 25 --no-preflight").arg("--fail-if").arg("error_rate>10%").done(&bench);
+    assert_eq!((run.count("ok"), run.count("stream_error"), run.code), (30, 20, 4));
+    for sample in run.with_status("stream_error") {
+        assert_eq!(sample.count("http_status"), Some(200));
+        assert_eq!(sample.text("error_code"), "500");
+        assert_eq!(sample.text("error_message"), "engine stopped");
+        assert_eq!(sample.count("chunks"), Some(3));
+        assert!(sample.field("request_latency_ms").is_null());
+    }
+    assert_eq!(run.metric("request_latency")["n"], 30);
+    assert_eq!(run.value("tokens/output"), Some(150.0));
+    assert_eq!(run.value("tokens/partial"), Some(60.0));
+    assert_eq!(run.cell()["failures"][0]["count"], 20);
+    // Where every attempt counts, the failed ones are at infinity.
+    assert_eq!(run.metric("request_latency")["all_attempts"]["p90"]["value"], "inf");
+}
+
+/// An address at which nobody listens.
+fn closed() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+#[test]
+fn c14_what_was_never_answered_has_no_rate() {
+    let bench = Bench::new();
+    let url = closed();
+    let run = bench.run_at(&url, "c14", "-n 60 -c 4 --no-preflight").done(&bench);
+    assert_eq!((run.count("ok"), run.count("transport"), run.code), (0, 60, 5));
+    assert_eq!(run.value("throughput/request_throughput/value"), Some(0.0));
+    assert_eq!(run.value("throughput/output_token_throughput/value"), Some(0.0));
+    for name in ["time_to_first_token", "time_per_output_token", "request_latency"] {
+        let metric = run.metric(name);
+        assert_eq!(metric["n"], 0, "{name}");
+        for figure in ["mean", "std", "min", "max", "p50", "p99"] {
+            assert!(metric[figure].is_null(), "{name} {figure}: {}", metric[figure]);
+        }
+    }
+    let failures = run.cell()["failures"].as_array().unwrap();
+    assert_eq!((failures.len(), &failures[0]["count"]), (1, &60.into()));
+    let shown = inferometer(bench.dir.path()).arg("report").arg(&run.dir).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert_eq!(shown.matches("refused the connection").count(), 1, "the first cause once:\n{shown}");
+    assert!(shown.contains("60 ×"), "with its count:\n{shown}");
+}
+
+#[test]
+fn c16_a_time_limit_keeps_what_was_in_flight() {
+    let bench = Bench::new();
+    let run = bench.measure("c16", "-c 10 --duration 3s --grace 0s --ramp 0s");
+    assert_eq!((run.count("ok"), run.count("cancelled"), run.count("failed")), (0, 10, 0));
+    assert_eq!(run.metric("request_latency")["n"], 0);
+    assert_eq!(run.cell()["throughput"]["includes_unfinished"], true);
+    let seen: u64 = run.measured().map(|sample| sample.count("chunks").unwrap()).sum();
+    assert!((260..=300).contains(&seen), "{seen} of 29 or 30 from each of ten streams");
+    assert_eq!(run.value("throughput/output_tokens"), Some(seen as f64));
+    let rate = run.value("throughput/output_token_throughput/value").unwrap();
+    assert!((rate - seen as f64 / 3.0).abs() < 0.5, "{rate} tokens/s of {seen} tokens in 3 s");
+    let notes = run.cell()["throughput"].to_string();
+    assert!(notes.contains("unfinished"), "{notes}");
+}
+
+#[test]
+fn s01_a_server_that_never_answers_hangs_nobody() {
+    let bench = Bench::new();
+    let started = now();
+    let run = bench.measure("s01", "-c 10 --duration 1s --grace 500ms");
+    let took = (now() - started).as_secs_f64();
+    assert!(took < 5.0, "took {took} s for 1.5");
+    assert_eq!((run.count("issued"), run.count("cancelled"), run.count("failed")), (10, 10, 0));
+    let run = bench.measure("s01", "-n 4 -c 4 --first-token-timeout 300ms");
+    assert_eq!((run.count("timeout"), run.code), (4, 5));
+    for sample in run.measured() {
+        assert_eq!(sample.text("error_code"), "first_token_timeout");
+        let waited = sample.count("end_ns").unwrap() - sample.count("start_ns").unwrap();
+        assert_ms("timeout", Some(waited as f64 / 1e6), 300.0);
+    }
+    // Censored at the limit: more than 300 ms is all that is known.
+    let p50 = &run.metric("time_to_first_token")["all_attempts"]["p50"];
+    assert_eq!(p50["above"], true, "{p50}");
+}
+
+#[test]
+fn s05_an_event_that_is_no_json_fails_its_request_alone() {
+    let bench = Bench::new();
+    let run = bench.measure("s05", "-n 40 -c 20");
+    assert_eq!((run.count("ok"), run.count("protocol"), run.code), (38, 2, 0));
+    for sample in run.with_status("protocol") {
+        assert_eq!(sample.text("error_code"), "malformed_event");
+        assert_eq!(sample.count("http_status"), Some(200));
+    }
+}
+
+#[test]
+fn c39_retries_are_visible() {
+    let bench = Bench::new();
+    let off = bench.measure("c39", "-n 6 -c 6");
+    assert_eq!((off.count("http_error"), off.count("attempts"), off.count("rate_limited")), (6, 6, 6));
+    assert_eq!(off.truth.counters.requests, 6);
+    assert!(off.measured().all(|sample| sample.count("retry_after_ms") == Some(1_000)));
+    bench.server.reset();
+    let on = bench.measure("c39", "-n 6 -c 6 --retries 3");
+    assert_eq!((on.count("ok"), on.count("attempts"), on.count("rate_limited")), (6, 18, 12));
+    assert_eq!((on.count("issued"), on.count("retries")), (6, 12));
+    assert_eq!((on.truth.counters.requests, on.truth.counters.distinct_prompts), (18, 6));
+    for sample in on.measured() {
+        let attempt = sample.count("attempt").unwrap();
+        assert_eq!(sample.is_final(), attempt == 3);
+        assert_eq!(sample.status(), if attempt == 3 { "ok" } else { "http_error" });
+    }
+    let p50 = |name| on.metric(name)["p50"]["value"].as_f64();
+    assert_ms("from the last try", p50("time_to_first_token"), 400.0);
+    assert_ms("from the first try", p50("time_to_first_token_from_first_try"), 2_400.0);
+}
