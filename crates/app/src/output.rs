@@ -18,10 +18,10 @@ pub struct OutputFlags {
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
     /// Send the load without asking once first
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = "Target")]
     pub no_preflight: bool,
     /// Exit 6 where the client was too slow for a valid result, 4 where a gate is unproven
-    #[arg(long, help_heading = "Limits")]
+    #[arg(long, help_heading = "Gates")]
     pub strict: bool,
     /// Do not keep the stamps of output events; figures that need them are left out
     #[arg(long, help_heading = "Output")]

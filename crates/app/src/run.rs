@@ -28,8 +28,32 @@ const SPARE_FILES: u64 = 64;
 /// Open files asked for where a load does not bound its requests in flight; it gets what the system allows.
 const UNBOUNDED_FILES: u64 = 65_536;
 
+/// What stands below the flags of `run -h`.
+const EXAMPLES: &str = "\
+Examples:
+  inferometer run -u http://127.0.0.1:8000 -m my-model
+  inferometer run -u https://host/v1 -m my-model --api-key-env MY_KEY -c 1,4,16
+  inferometer run -u http://127.0.0.1:8000 -m my-model --request-rate 20 \\
+      --duration 60s --isl 500 --osl 100 --fail-if 'ttft_p95>500ms'";
+
+/// What stands below them in `run --help`.
+const MORE: &str = "\
+Times are 250ms, 30s, 5m or 1h; a bare number is seconds.
+
+Exit status:
+  0  done
+  1  internal or file error
+  2  bad arguments
+  3  preflight failed: cannot reach, TLS, key refused, model unknown
+  4  a gate was not met; with --strict, or is not proven
+  5  no request succeeded
+  6  with --strict: the result is not valid
+  130, 143  interrupted by Ctrl-C or SIGTERM; the report was written
+Where several hold, the first of: interrupted, 2, 1, 3, 5, 6, 4.";
+
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{MORE}"))]
 pub struct RunCommand {
     /// What is measured.
     #[command(flatten)]
@@ -51,23 +75,32 @@ pub(crate) fn execute(plan: &Plan, output: &OutputFlags, argv: &[String]) -> Res
     let created = Wall::now();
     let run_id = format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff);
     let prompts = prepare(plan, &run_id)?;
-    let (clock, origin) = (Clock::monotonic(), Clock::monotonic().now());
-    let manifest = manifest(plan, &run_id, created, origin, argv);
-    let mut writer =
-        RunWriter::create(output.out.as_deref(), Path::new(RUNS), &plan.name, manifest, !output.no_events)?;
+    let (clock, origin, control) = (Clock::monotonic(), Clock::monotonic().now(), Control::default());
+    let runner = Runner::new(plan, &run_id, origin, Environment::of_process(), control.clone());
+    runner.check()?;
+    let mut writer = create(plan, output, manifest(plan, &run_id, created, origin, argv))?;
     let self_check = self_check::of_this_machine(output.self_check)?;
     writer.update(|manifest| manifest.self_check = self_check.clone())?;
-    let control = Control::default();
     let interrupt = signals::listen(control.clone())
         .map_err(|source| Error::System { doing: "listening for signals", source })?;
-    let runner = Runner::new(plan, &run_id, origin, Environment::of_process(), control.clone());
     let mut session =
         Session { plan, output, prompts: &prompts, clock, control, self_check, runner, writer: &mut writer };
     let ran = session.run();
-    let state = if interrupt.signal().is_some() { State::Interrupted } else { State::Complete };
-    let dir = writer.finish(state)?;
+    let whole = ran.is_ok() && interrupt.signal().is_none();
+    let dir = writer.finish(if whole { State::Complete } else { State::Interrupted })?;
     ran?;
     finish(&dir, output, interrupt.signal())
+}
+
+/// Makes the run's folder and says where it is.
+fn create(plan: &Plan, output: &OutputFlags, manifest: Manifest) -> Result<RunWriter, Error> {
+    let (out, runs) = (output.out.as_deref(), Path::new(RUNS));
+    let mut writer = RunWriter::create(out, runs, &plan.name, manifest, !output.no_events)?;
+    if plan.protocol.keep_text {
+        writer.keep_texts()?;
+    }
+    say(&format!("recording in {}", writer.dir().display()));
+    Ok(writer)
 }
 
 /// Summary, report, exit status; all from the folder.
@@ -132,7 +165,7 @@ impl<'a> Session<'a> {
     }
 
     fn measure(&mut self, cell: Cell<'a>, prompts: &Prompts) -> Result<(), Error> {
-        let title = format!("{} {}", cell.target.model, cell.load.name);
+        let title = format!("{} {}", cell.load.name, cell.target.model);
         let warmup = self.plan.protocol.warmup;
         let progress = Progress::start(self.output.no_progress, title, cell.load, warmup, self.runner.live());
         let place = self.writer.manifest().cells.len();

@@ -2,7 +2,7 @@
 
 use inferometer_clock::Clock;
 use inferometer_load::{Sink, SinkError};
-use inferometer_record::{Events, Phase, RunWriter, Sample};
+use inferometer_record::{Events, Phase, RunWriter, Sample, Text};
 
 /// Writes every sample; remembers the preflight's.
 pub(crate) struct RunSink<'a> {
@@ -25,6 +25,10 @@ impl Sink for RunSink<'_> {
             self.preflight = Some(sample);
         }
         Ok(())
+    }
+
+    fn accept_text(&mut self, text: Text) -> Result<(), SinkError> {
+        Ok(self.writer.push_text(&text)?)
     }
 
     fn tick(&mut self) -> Result<(), SinkError> {

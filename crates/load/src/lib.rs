@@ -29,6 +29,7 @@ mod schedule;
 mod shard;
 #[cfg(test)]
 mod tests;
+mod text;
 mod verdict;
 
 pub use control::{Control, Live};

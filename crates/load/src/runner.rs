@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use inferometer_clock::{Clock, Mono};
 use inferometer_metrics::{self as metrics, CellContext, Window};
-use inferometer_plan::{Arrival, Cell, Connection, Plan, Stop};
-use inferometer_record::{Events, Phase as PhaseKind, Sample};
+use inferometer_plan::{Arrival, Cell, Connection, Plan, Stop, Target};
+use inferometer_record::{Events, Phase as PhaseKind, Sample, Text};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::{self as transport, Client, Connections, Environment, HttpVersion, Sockets};
 use inferometer_workload::{Cache, Prompts};
@@ -24,6 +24,7 @@ use crate::health::health;
 use crate::phase::Phase;
 use crate::rules::ShardRules;
 use crate::shard::{Shard, ShardReport};
+use crate::text::text;
 use crate::{Control, Error, Live};
 
 /// Ended attempts between the shards and the worker. At a thousand requests a second, four seconds of the worker
@@ -41,6 +42,11 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 pub trait Sink {
     /// Takes one ended attempt.
     fn accept(&mut self, sample: Sample, events: Option<Events>) -> Result<(), SinkError>;
+
+    /// Takes what an attempt asked and was told, before the attempt itself; only where the plan keeps texts.
+    fn accept_text(&mut self, _text: Text) -> Result<(), SinkError> {
+        Ok(())
+    }
 
     /// Called several times a second, also while nothing ends.
     fn tick(&mut self) -> Result<(), SinkError>;
@@ -84,6 +90,12 @@ impl<'a> Runner<'a> {
     /// Live counts of the cell that runs.
     pub fn live(&self) -> Arc<Live> {
         self.live.clone()
+    }
+
+    /// Whether every target can be asked with what this machine has (addresses, CA files, proxies), before anything
+    /// is written or sent.
+    pub fn check(&self) -> Result<(), Error> {
+        self.plan.targets.iter().try_for_each(|target| self.reach(target).map(drop))
     }
 
     /// One request, alone, which finds out whether the target can be asked at all.
@@ -130,7 +142,7 @@ impl<'a> Runner<'a> {
         sink: &mut dyn Sink,
     ) -> Result<Ran, Error> {
         let shards = shard_count().min(phases.iter().map(|phase| places(&phase.arrival)).max().unwrap_or(1));
-        let target = transport::Target::new(&cell.target.url, &self.options(cell))?;
+        let target = self.reach(cell.target)?;
         let asker = Asker::new(cell, prompts)?;
         let phases: Vec<Arc<Phase>> = self.number(phases);
         let runtimes: Vec<Runtime> = (0..shards).map(|_| shard_runtime()).collect::<io::Result<_>>()?;
@@ -214,12 +226,14 @@ impl<'a> Runner<'a> {
         loop {
             let passed_on = match inbox.recv_timeout(TICK) {
                 Ok(finished) => {
+                    let text = self.plan.protocol.keep_text.then(|| text(&finished, &self.plan.secrets));
                     let (sample, events) = appraiser.appraise(finished);
                     last_end = last_end.max(sample.end_ns.filter(|_| sample.phase == PhaseKind::Measure));
                     if sample.status.is_failure() {
                         self.live.fail();
                     }
-                    sink.accept(sample, events)
+                    text.map_or(Ok(()), |text| sink.accept_text(text))
+                        .and_then(|()| sink.accept(sample, events))
                 }
                 Err(RecvTimeoutError::Timeout) => sink.tick(),
                 Err(RecvTimeoutError::Disconnected) => return Ok(last_end),
@@ -233,18 +247,20 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn options(&self, cell: Cell<'_>) -> transport::Options {
-        transport::Options {
-            version: if cell.target.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 },
-            connections: match cell.target.connection {
+    /// How `target` is reached.
+    fn reach(&self, target: &Target) -> Result<transport::Target, Error> {
+        let options = transport::Options {
+            version: if target.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 },
+            connections: match target.connection {
                 Connection::Reuse => Connections::Reuse,
                 Connection::Fresh => Connections::Fresh,
             },
-            cacert: cell.target.cacert.clone(),
-            insecure: cell.target.insecure,
+            cacert: target.cacert.clone(),
+            insecure: target.insecure,
             environment: self.environment.clone(),
             ..transport::Options::default()
-        }
+        };
+        Ok(transport::Target::new(&target.url, &options)?)
     }
 
     fn context(&self, cell: Cell<'_>, ran: Ran) -> CellContext {

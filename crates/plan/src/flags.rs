@@ -7,7 +7,7 @@ use inferometer_metrics::{Gate, Objectives};
 use inferometer_price::Price;
 use inferometer_wire::Dialect;
 
-use crate::value::{Counts, Rates, Span};
+use crate::value::{Counts, Rates, Span, decimal, whole};
 
 /// The flags that describe what is measured. Names are those that people of this field already type.
 #[derive(Args, Clone, Debug, Default)]
@@ -39,7 +39,8 @@ pub struct RunFlags {
     /// JSON object merged into every request body
     #[arg(long, value_name = "JSON", alias = "extra-inputs", help_heading = "Target")]
     pub extra: Option<String>,
-    /// US dollars per million tokens: input=3,output=15[,cache_read=,cache_write=,reasoning=,request=]
+    /// US dollars per million tokens, as in input=3,output=15; also cache_read=, cache_write=, reasoning=, and request=
+    /// for each request
     #[arg(long, value_name = "PRICE", help_heading = "Target")]
     pub price: Option<Price>,
     /// Ask for whole answers instead of streams
@@ -53,21 +54,21 @@ pub struct RunFlags {
     pub max_completion_tokens: bool,
 
     /// Requests in flight; a list (1,4,16) measures the curve
-    #[arg(short, long, value_name = "N[,N…]", help_heading = "Load")]
+    #[arg(short, long, value_name = "N,…", help_heading = "Load")]
     pub concurrency: Option<Counts>,
     /// Requests a second, whatever the server does; a list measures the curve
-    #[arg(long, value_name = "RATE[,…]", help_heading = "Load")]
+    #[arg(long, value_name = "RATE,…", help_heading = "Load")]
     pub request_rate: Option<Rates>,
     /// Spacing of an open load
-    #[arg(long, value_enum, alias = "arrival-pattern", help_heading = "Load")]
+    #[arg(long, value_enum, value_name = "HOW", alias = "arrival-pattern", help_heading = "Load")]
     pub arrival: Option<ArrivalFlag>,
     /// Shape of gamma arrivals: 1 is Poisson, below 1 burstier
-    #[arg(long, value_name = "SHAPE", alias = "arrival-smoothness", help_heading = "Load")]
+    #[arg(long, value_name = "SHAPE", alias = "arrival-smoothness", value_parser = decimal, help_heading = "Load")]
     pub burstiness: Option<f64>,
     /// Requests per cell, warm-ups not counted [default: 100, or 4 per slot where that is more]
-    #[arg(short = 'n', long, value_name = "N", aliases = ["request-count", "num-prompts"], help_heading = "Load")]
+    #[arg(short = 'n', long, value_name = "N", aliases = ["request-count", "num-prompts"], value_parser = whole::<u64>, help_heading = "Load")]
     pub requests: Option<u64>,
-    /// Time per cell
+    /// Time per cell, as in 30s or 5m; with --requests, whichever ends first
     #[arg(long, value_name = "TIME", alias = "benchmark-duration", help_heading = "Load")]
     pub duration: Option<Span>,
     /// Time for requests in flight to end once no more start
@@ -85,24 +86,24 @@ pub struct RunFlags {
         value_name = "N",
         default_value_t = 3,
         alias = "warmup-request-count",
-        help_heading = "Load"
+        value_parser = whole::<u64>, help_heading = "Load"
     )]
     pub warmup: u64,
     /// Time over which the slots' first starts are spread [default: 5 ms a slot, at most 1 s]
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     pub ramp: Option<Span>,
 
-    /// Prompt tokens, generated; needs no dataset
-    #[arg(long, value_name = "TOKENS", help_heading = "Workload")]
+    /// Tokens of a prompt, which is generated
+    #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = "Workload")]
     pub isl: Option<u32>,
     /// Standard deviation of --isl
-    #[arg(long, value_name = "TOKENS", requires = "isl", help_heading = "Workload")]
+    #[arg(long, value_name = "SD", requires = "isl", value_parser = decimal, help_heading = "Workload")]
     pub isl_stddev: Option<f64>,
-    /// Token limit of an answer
-    #[arg(long, value_name = "TOKENS", alias = "max-tokens", help_heading = "Workload")]
+    /// Token limit of an answer, sent as max_tokens
+    #[arg(long, value_name = "N", alias = "max-tokens", value_parser = whole::<u32>, help_heading = "Workload")]
     pub osl: Option<u32>,
     /// Standard deviation of --osl
-    #[arg(long, value_name = "TOKENS", requires = "osl", help_heading = "Workload")]
+    #[arg(long, value_name = "SD", requires = "osl", value_parser = decimal, help_heading = "Workload")]
     pub osl_stddev: Option<f64>,
     /// Prompts from a file: JSONL with prompt or messages, or ShareGPT JSON
     #[arg(
@@ -114,13 +115,13 @@ pub struct RunFlags {
     )]
     pub dataset: Option<PathBuf>,
     /// Sampling temperature
-    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, help_heading = "Workload")]
+    #[arg(long, value_name = "T", default_value_t = 0.0, value_parser = decimal, help_heading = "Workload")]
     pub temperature: f64,
     /// Prefix caches: bust them with a nonce in each prompt, or send prompts as they are
-    #[arg(long, value_enum, default_value_t, help_heading = "Workload")]
+    #[arg(long, value_enum, value_name = "HOW", default_value_t, help_heading = "Workload")]
     pub cache: CacheFlag,
-    /// Seed of prompts and schedule [default: a new one, stated in the report]
-    #[arg(long, alias = "random-seed", help_heading = "Workload")]
+    /// Fixes prompts and schedule [default: a new one, kept in run.json]
+    #[arg(long, value_name = "N", alias = "random-seed", value_parser = whole::<u64>, help_heading = "Workload")]
     pub seed: Option<u64>,
 
     /// Time for a whole request
@@ -136,17 +137,17 @@ pub struct RunFlags {
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     pub idle_timeout: Option<Span>,
     /// Further attempts at a failed request; each is recorded
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Limits")]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>, help_heading = "Limits")]
     pub retries: u32,
-    /// Objectives a request must meet, in ms: 'ttft:300 tpot:20 e2el:5000'
-    #[arg(long, value_name = "OBJECTIVES", help_heading = "Limits")]
+    /// What a request must meet to count as good, in ms: 'ttft:300 tpot:20 e2el:5000'
+    #[arg(long, value_name = "LIMITS", help_heading = "Gates")]
     pub goodput: Option<Objectives>,
-    /// Gate: exit 4 where it is not met, e.g. 'ttft_p95>500ms'; may be repeated
-    #[arg(long, value_name = "GATE", help_heading = "Limits")]
+    /// Exit 4 where this is so, as in 'ttft_p95>500ms'; may be repeated
+    #[arg(long, value_name = "GATE", help_heading = "Gates")]
     pub fail_if: Vec<Gate>,
 
     /// Keep connections between requests, or open one for each
-    #[arg(long, value_enum, default_value_t, help_heading = "Connection")]
+    #[arg(long, value_enum, value_name = "HOW", default_value_t, help_heading = "Connection")]
     pub connection: ConnectionFlag,
     /// Speak HTTP/2; its stamps are a bound, not exact
     #[arg(long, help_heading = "Connection")]
@@ -161,6 +162,9 @@ pub struct RunFlags {
     /// Name of the run
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub name: Option<String>,
+    /// Keep prompts and answers, in texts.jsonl beside the samples
+    #[arg(long, help_heading = "Output")]
+    pub keep_text: bool,
 }
 
 /// `--arrival`.

@@ -38,6 +38,8 @@ pub struct Protocol {
     /// Time for requests in flight to end once no more start.
     #[serde(serialize_with = "as_seconds", rename = "grace_s")]
     pub grace: Duration,
+    /// Whether prompts and answers are kept beside the samples.
+    pub keep_text: bool,
 }
 
 /// Everything that is to be measured. Serialises without keys.

@@ -43,12 +43,12 @@ impl RunFlags {
     fn target(&self, env: &impl Fn(&str) -> Option<String>, secrets: &mut Secrets) -> Result<Target, Error> {
         let base = self.url.as_deref().ok_or(Error::Missing {
             flag: "--url",
-            remedy: "name the endpoint, as in --url http://127.0.0.1:8000/v1, or a plan file",
+            remedy: "name the endpoint, as in --url http://127.0.0.1:8000/v1",
         })?;
-        let model = self
-            .model
-            .clone()
-            .ok_or(Error::Missing { flag: "--model", remedy: "name the model to ask for" })?;
+        let model = self.model.clone().ok_or(Error::Missing {
+            flag: "--model",
+            remedy: "name the model to ask for, as the endpoint calls it",
+        })?;
         let (url, shown_url) = address(base, self, secrets)?;
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
         let (key_source, headers) = self.headers(env, secrets)?;
@@ -91,9 +91,9 @@ impl RunFlags {
         }
         let (source, key) = match (&self.api_key_env, &self.api_key) {
             (Some(variable), _) => {
-                let key = env(variable).filter(|key| !key.trim().is_empty()).ok_or_else(|| {
-                    Error::value("--api-key-env", variable, "this environment variable is not set, or empty")
-                })?;
+                let key = env(variable)
+                    .filter(|key| !key.trim().is_empty())
+                    .ok_or_else(|| unset_variable(variable))?;
                 (Some(variable.clone()), Some(key))
             }
             (None, Some(key)) => (Some("--api-key".to_string()), Some(key.clone())),
@@ -102,7 +102,11 @@ impl RunFlags {
         if let Some(key) = key {
             secrets.add(&key);
             let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim())).map_err(|_| {
-                Error::value("--api-key-env", "…", "the key holds a character that no header can carry")
+                Error::value(
+                    if self.api_key_env.is_some() { "--api-key-env" } else { "--api-key" },
+                    "…",
+                    "the key holds a character that no header can carry",
+                )
             })?;
             value.set_sensitive(true);
             headers.push((header::AUTHORIZATION, value));
@@ -213,8 +217,15 @@ impl RunFlags {
             idle: self.idle_timeout.map(|Span(span)| span),
             total: or(self.timeout, Duration::from_secs(300)),
         };
-        if timeouts.total.is_zero() {
-            return Err(Error::value("--timeout", "0", "longer than nothing, as in 60s"));
+        for (flag, span) in [
+            ("--timeout", Some(timeouts.total)),
+            ("--connect-timeout", Some(timeouts.connect)),
+            ("--first-token-timeout", timeouts.first_token),
+            ("--idle-timeout", timeouts.idle),
+        ] {
+            if span.is_some_and(|span| span.is_zero()) {
+                return Err(Error::value(flag, "0", "longer than nothing, as in 60s"));
+            }
         }
         Ok(Protocol {
             warmup: self.warmup,
@@ -226,8 +237,20 @@ impl RunFlags {
             },
             timeouts,
             grace: or(self.grace, Duration::from_secs(30)),
+            keep_text: self.keep_text,
         })
     }
+}
+
+/// What a shell takes for a variable's name is mostly written so; anything else may be the key itself, and is not shown.
+fn unset_variable(variable: &str) -> Error {
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let (shown, reason) = if variable.chars().all(is_name) {
+        (variable, "this environment variable is not set, or empty")
+    } else {
+        ("…", "no environment variable has this name, or it is empty: name the variable, not the key itself")
+    };
+    Error::value("--api-key-env", shown, reason)
 }
 
 fn lengths(flag: &'static str, mean: u32, stddev: Option<f64>) -> Result<Lengths, Error> {
@@ -290,8 +313,9 @@ const SECRET_VALUE_LEN: usize = 8;
 
 fn parse_header(typed: &str, secrets: &mut Secrets) -> Result<(HeaderName, HeaderValue), Error> {
     let refuse = |reason: &str| {
-        let name = typed.split(':').next().unwrap_or_default();
-        Error::value("--header", format!("{name}: …"), reason)
+        // Without a colon what was typed may be a key alone.
+        let shown = typed.split_once(':').map_or("…".to_string(), |(name, _)| format!("{name}: …"));
+        Error::value("--header", shown, reason)
     };
     let (name, value) = typed.split_once(':').ok_or_else(|| refuse("write it as 'Name: value'"))?;
     let name: HeaderName = name.trim().parse().map_err(|_| refuse("not a header name"))?;

@@ -35,6 +35,19 @@ impl FromStr for Span {
     }
 }
 
+/// A whole number, as a flag's value.
+pub(crate) fn whole<T: FromStr>(typed: &str) -> Result<T, String> {
+    typed.trim().parse().map_err(|_| "not a whole number in range: write digits alone, as in 100".to_string())
+}
+
+/// A finite number, as a flag's value.
+pub(crate) fn decimal(typed: &str) -> Result<f64, String> {
+    match typed.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("not a number: write it as 2 or 0.5".to_string()),
+    }
+}
+
 /// A list of counts from 1: `16`, or `1,4,16` for a curve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts(pub Vec<u32>);
@@ -90,12 +103,25 @@ mod tests {
     #[test]
     fn spans() {
         for (typed, right) in
-            [("250ms", Some(250)), ("30s", Some(30_000)), ("1.5", Some(1_500)), ("2m", Some(120_000))]
+            [("250ms", 250), ("30s", 30_000), ("1.5", 1_500), (".5s", 500), ("30", 30_000), ("2 m", 120_000)]
+                .map(|(typed, ms)| (typed, Some(ms)))
                 .into_iter()
                 .chain(["", "s", "-1s", "5 parsecs", "1e99h", "NaN", "10d"].map(|typed| (typed, None)))
         {
             let read = typed.parse::<Span>().ok().map(|span| span.0.as_millis());
             assert_eq!(read, right, "{typed}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(whole::<u32>(" 16"), Ok(16));
+        assert_eq!(decimal("0.5"), Ok(0.5));
+        for typed in ["", "-1", "1.5", "4294967296", "1e3", "5 parsecs"] {
+            assert!(whole::<u32>(typed).is_err(), "{typed}");
+        }
+        for typed in ["", "NaN", "inf", "1,5"] {
+            assert!(decimal(typed).is_err(), "{typed}");
         }
     }
 

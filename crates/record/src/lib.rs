@@ -12,12 +12,14 @@ mod file;
 mod manifest;
 mod reader;
 mod sample;
+mod text;
 mod writer;
 
 pub use error::RecordError;
 pub use manifest::{Manifest, SCHEMA, Segment, State};
 pub use reader::{Recorded, RunReader, Samples, Tail};
 pub use sample::{Events, Phase, Sample, Status, TokensSource, Verdict};
+pub use text::{Call, Said, Text};
 pub use writer::{FLUSH_INTERVAL, MIN_FREE_BYTES, RunWriter};
 
 /// The run's manifest.
@@ -26,5 +28,7 @@ pub const RUN_FILE: &str = "run.json";
 pub const SAMPLES_FILE: &str = "samples.jsonl";
 /// The output events of each sample, in the samples' order.
 pub const EVENTS_FILE: &str = "events.jsonl";
+/// Prompts and answers, where the run keeps them.
+pub const TEXTS_FILE: &str = "texts.jsonl";
 /// Every figure.
 pub const SUMMARY_FILE: &str = "summary.json";

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::file::{LineFile, replace};
 use crate::{
     EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, SAMPLES_FILE, SUMMARY_FILE, Sample, State,
+    TEXTS_FILE, Text,
 };
 
 /// Samples wait at most this long in our own buffers, given that [`RunWriter::tick`] is called at least as often:
@@ -33,6 +34,7 @@ pub struct RunWriter {
     manifest: Manifest,
     samples: LineFile,
     events: Option<LineFile>,
+    texts: Option<LineFile>,
     flushed: Option<Mono>,
 }
 
@@ -55,7 +57,13 @@ impl RunWriter {
         let samples = LineFile::create(dir.join(SAMPLES_FILE))?;
         let events = if with_events { Some(LineFile::create(dir.join(EVENTS_FILE))?) } else { None };
         replace(&dir, RUN_FILE, &manifest)?;
-        Ok(Self { dir, manifest, samples, events, flushed: None })
+        Ok(Self { dir, manifest, samples, events, texts: None, flushed: None })
+    }
+
+    /// Makes `texts.jsonl` as well: from now on [`RunWriter::push_text`] keeps prompts and answers.
+    pub fn keep_texts(&mut self) -> Result<(), RecordError> {
+        self.texts = Some(LineFile::create(self.dir.join(TEXTS_FILE))?);
+        Ok(())
     }
 
     /// The run's folder.
@@ -83,6 +91,11 @@ impl RunWriter {
         self.tick(now)
     }
 
+    /// Appends what an attempt asked and was told, before its sample; nothing without [`RunWriter::keep_texts`].
+    pub fn push_text(&mut self, text: &Text) -> Result<(), RecordError> {
+        self.texts.as_mut().map_or(Ok(()), |file| file.push(text))
+    }
+
     /// Flushes when [`FLUSH_INTERVAL`] has passed since the last flush. Call it at least as often while nothing ends.
     pub fn tick(&mut self, now: Mono) -> Result<(), RecordError> {
         match self.flushed {
@@ -94,10 +107,10 @@ impl RunWriter {
         }
     }
 
-    /// Hands every line to the kernel. Events first: a sample in the file has its events there too.
+    /// Hands every line to the kernel. Samples last: one in the file has its events and texts there too.
     pub fn flush(&mut self) -> Result<(), RecordError> {
-        if let Some(events) = &mut self.events {
-            events.flush()?;
+        for file in self.events.iter_mut().chain(&mut self.texts) {
+            file.flush()?;
         }
         self.samples.flush()
     }
@@ -109,8 +122,8 @@ impl RunWriter {
 
     /// Ends the run: everything on the disk, the manifest with its last state. Returns the folder.
     pub fn finish(mut self, state: State) -> Result<PathBuf, RecordError> {
-        if let Some(events) = &mut self.events {
-            events.sync()?;
+        for file in self.events.iter_mut().chain(&mut self.texts) {
+            file.sync()?;
         }
         self.samples.sync()?;
         self.update(|manifest| manifest.state = state)?;
