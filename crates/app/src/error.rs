@@ -31,6 +31,14 @@ pub enum Error {
     /// The one request before the load shows that the load would be in vain.
     #[error("preflight failed: {0}")]
     Preflight(String),
+    /// What is to be simulated does not make sense.
+    #[error("{path}: {reason}")]
+    Simulation {
+        /// The file that says what is simulated.
+        path: String,
+        /// What is wrong in it.
+        reason: String,
+    },
     /// The simulator could not start.
     #[error("the simulator could not start: {0}")]
     Simulator(String),
@@ -56,8 +64,11 @@ impl Error {
     /// What the process exits with.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Plan(_) | Self::Workload(_) | Self::FileLimit { .. } => Exit::Usage,
-            Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {
+            Self::Plan(_)
+            | Self::Workload(_)
+            | Self::FileLimit { .. }
+            | Self::Simulation { .. }
+            | Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {
                 Exit::Usage
             }
             Self::Preflight(_) => Exit::Preflight,

@@ -55,10 +55,12 @@ pub fn simulate(command: &SimulateCommand) -> Result<Exit, Error> {
 
 fn config(command: &SimulateCommand) -> Result<Config, Error> {
     if let Some(path) = &command.config {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Error::Simulator(format!("{}: {source}", path.display())))?;
-        return Config::from_toml(&text)
-            .map_err(|error| Error::Simulator(format!("{}: {error}", path.display())));
+        let bad = |reason: &dyn ToString| Error::Simulation {
+            path: path.display().to_string(),
+            reason: reason.to_string(),
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
+        return Config::from_toml(&text).map_err(|error| bad(&error));
     }
     let model = Model {
         name: command.model.clone(),

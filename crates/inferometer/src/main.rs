@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use inferometer_app::{self as app, Error, Exit};
 
 /// Measures LLM inference the way production feels it
@@ -29,8 +29,19 @@ enum Command {
 
 fn main() -> ExitCode {
     let argv: Vec<String> = std::env::args().collect();
-    let exit = execute(Cli::parse().command, &argv).unwrap_or_else(|error| fail(&error));
+    let exit = execute(parse().command, &argv).unwrap_or_else(|error| fail(&error));
     ExitCode::from(exit.code())
+}
+
+/// What was typed; a bad command line ends here, with clap's message and status 2.
+fn parse() -> Cli {
+    // A number below zero is a bad value and no unknown flag: its message then says what would be right.
+    let negative = |arg: clap::Arg| {
+        let takes_values = arg.get_action().takes_values();
+        if takes_values { arg.allow_negative_numbers(true) } else { arg }
+    };
+    let command = Cli::command().mut_subcommands(|command| command.mut_args(negative));
+    Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
 }
 
 fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
