@@ -2,6 +2,8 @@
 
 use inferometer_plan::Target;
 use inferometer_record::{Sample, Status};
+use inferometer_wire::ENDPOINT_RULE;
+use inferometer_wire::request::TokenField;
 
 /// What the one request says about the load.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,33 +16,49 @@ pub(crate) enum Finding {
     Stop(String),
 }
 
-/// Fields that servers refuse, and the flag that leaves each out.
-const REFUSED_FIELDS: [(&str, &str); 5] = [
-    ("stream_options", "--no-stream-options leaves it out"),
-    ("max_completion_tokens", "leave --max-completion-tokens out"),
-    ("max_tokens", "--max-completion-tokens sends the limit under its newer name"),
-    ("temperature", "give the one that the model takes with --temperature"),
-    ("stream", "--no-stream asks for whole answers"),
-];
+/// Fields that servers refuse and that we send, and the flag that leaves each out or changes it.
+fn refusable(target: &Target) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let limit = match target.token_field {
+        TokenField::MaxTokens => {
+            ("max_tokens", "--max-completion-tokens sends the limit under its newer name")
+        }
+        TokenField::MaxCompletionTokens => {
+            ("max_completion_tokens", "without --max-completion-tokens the limit goes by its older name")
+        }
+    };
+    let options = ("stream_options", "--no-stream-options leaves it out");
+    let stream = ("stream", "--no-stream asks for whole answers");
+    let options = (target.stream && target.include_usage).then_some(options);
+    options
+        .into_iter()
+        .chain([limit, ("temperature", "--temperature gives the one that the model takes")])
+        .chain(target.stream.then_some(stream))
+}
 
 /// Reads the preflight's `sample`.
 pub(crate) fn read(sample: &Sample, target: &Target) -> Finding {
     let said = said(sample);
+    let url = &target.shown_url;
     match sample.status {
         Status::Ok | Status::Cancelled => Finding::Ready,
         Status::HttpError => http_error(sample.http_status.unwrap_or_default(), &said, target),
-        Status::Transport | Status::ClientLimit => Finding::Stop(format!("{}: {said}", target.shown_url)),
-        Status::Timeout if sample.headers_ns.is_none() && sample.sent_ns.is_none() => {
-            Finding::Stop(format!("{}: {said}: is the address right and the server up?", target.shown_url))
+        Status::Transport | Status::ClientLimit => {
+            let remedy = sample.error_code.as_deref().and_then(|code| remedy(code, target));
+            stop(&format!("{url}: {said}"), remedy)
         }
-        Status::Protocol => Finding::Stop(format!(
-            "{} answered {}, but not as a {} endpoint: {said}: is this the API's address? --dialect says how it speaks",
-            target.shown_url,
-            sample.http_status.unwrap_or_default(),
-            target.dialect,
-        )),
+        Status::Timeout if sample.headers_ns.is_none() && sample.sent_ns.is_none() => {
+            stop(&format!("{url}: {said}"), Some("is the address right, and the server up?"))
+        }
+        Status::Protocol => stop(
+            &format!(
+                "{url} answered {}, but not as a {} endpoint: {said}",
+                sample.http_status.map_or_else(|| "something".to_string(), |status| status.to_string()),
+                target.dialect
+            ),
+            Some("is this the API's address? --dialect says how it speaks"),
+        ),
         Status::StreamError | Status::Truncated | Status::Timeout => {
-            Finding::Warning(format!("the preflight request ended as {}: {said}", sample.status.name()))
+            warning(&format!("ended as {}: {said}", sample.status.name()))
         }
     }
 }
@@ -53,25 +71,47 @@ fn said(sample: &Sample) -> String {
         .unwrap_or_else(|| "no reason given".to_string())
 }
 
-fn http_error(http_status: u16, said: &str, target: &Target) -> Finding {
-    let stop = |remedy: String| {
-        Finding::Stop(format!("{} answered {http_status}: {said}: {remedy}", target.shown_url))
-    };
-    match http_status {
-        401 | 403 => stop(match &target.key_source {
-            Some(source) => format!("the key from {source} was refused"),
-            None => "no key was sent: name its variable with --api-key-env".to_string(),
-        }),
-        404 => stop(format!(
-            "is '{}' a model of this server, and is this the final address you mean?",
-            target.model
-        )),
-        408 | 409 | 425 | 429 | 500.. => {
-            Finding::Warning(format!("the preflight request was answered {http_status}: {said}"))
+/// What happened on the first line, what to do on the next.
+fn stop(what: &str, remedy: Option<&str>) -> Finding {
+    Finding::Stop(remedy.map_or(what.to_string(), |remedy| format!("{what}\n  {remedy}")))
+}
+
+fn warning(what: &str) -> Finding {
+    Finding::Warning(format!("the preflight request {what}\n  measuring all the same"))
+}
+
+/// What to do about a failure of transport, by its code.
+fn remedy(code: &str, target: &Target) -> Option<&'static str> {
+    match code {
+        "dns" => Some("is the host's name right?"),
+        "tls" if target.cacert.is_none() => Some(
+            "--cacert names a private CA, --insecure checks nothing; http:// is for a server without TLS",
+        ),
+        "tls" => {
+            Some("--cacert names another CA, --insecure checks nothing; http:// is for a server without TLS")
         }
-        _ => stop(match REFUSED_FIELDS.iter().find(|(field, _)| said.contains(field)) {
-            Some((field, remedy)) => format!("the server refuses {field}: {remedy}"),
-            None => "the server refuses this request: --extra changes its fields".to_string(),
-        }),
+        "closed" if target.http2 => Some("without --http2 it is asked in HTTP/1.1"),
+        "closed" | "connect_timeout" => Some("is the address right? https:// is for a server with TLS"),
+        _ => None,
+    }
+}
+
+fn http_error(http_status: u16, said: &str, target: &Target) -> Finding {
+    let stop =
+        |remedy: &str| stop(&format!("{} answered {http_status}: {said}", target.shown_url), Some(remedy));
+    match http_status {
+        401 | 403 => match &target.key_source {
+            Some(source) => stop(&format!("the key from {source} was refused")),
+            None => stop("no key was sent: name its variable with --api-key-env"),
+        },
+        404 if said.contains(&target.model) => {
+            stop(&format!("is '{}' a model of this server? -m names another", target.model))
+        }
+        404 | 405 => stop(&format!("is this the final address you mean? The rule: {ENDPOINT_RULE}")),
+        408 | 409 | 425 | 429 | 500.. => warning(&format!("was answered {http_status}: {said}")),
+        _ => match refusable(target).find(|(field, _)| said.contains(field)) {
+            Some((field, remedy)) => stop(&format!("the server refuses {field}: {remedy}")),
+            None => stop("the server refuses this request: --extra changes its fields"),
+        },
     }
 }
