@@ -62,6 +62,9 @@ fn reasoning(value: Loose<'_>) -> Reasoning<'_> {
     gather(&tree, &mut text);
     let opaque = text.is_empty() && holds_opaque(&tree);
     let unknown_shape = text.is_empty() && !opaque && !is_hollow(&tree);
+    if unknown_shape {
+        gather_any(&tree, &mut text);
+    }
     Reasoning { text: Cow::Owned(text), opaque, unknown_shape }
 }
 
@@ -83,11 +86,27 @@ fn gather(part: &Value, into: &mut String) {
     }
 }
 
+/// Appends every text of a part whose shape nobody knows, but for what names it or cannot be read (W05).
+fn gather_any(part: &Value, into: &mut String) {
+    match part {
+        Value::String(text) => into.push_str(text),
+        Value::Array(parts) => parts.iter().for_each(|inner| gather_any(inner, into)),
+        Value::Object(fields) => {
+            let holds = |key: &str| !is_label(key) && !OPAQUE_KEYS.contains(&key);
+            fields.iter().filter(|(key, _)| holds(key)).for_each(|(_, inner)| gather_any(inner, into));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Keys under which parts hold what only the server can read.
+const OPAQUE_KEYS: [&str; 3] = ["data", "signature", "encrypted_content"];
+
 fn holds_opaque(tree: &Value) -> bool {
     let has = |key| tree.get(key).and_then(Value::as_str).is_some_and(|text: &str| !text.is_empty());
     match tree {
         Value::Array(parts) => parts.iter().any(holds_opaque),
-        _ => has("data") || has("signature") || has("encrypted_content"),
+        _ => OPAQUE_KEYS.into_iter().any(has),
     }
 }
 

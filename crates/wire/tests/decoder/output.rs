@@ -44,6 +44,11 @@ fn w05_reasoning_as_object_or_array() {
         (r#"{"reasoning":[{"text":"so"}]}"#, "r2 a1", ""),
         (r#"{"reasoning":["s","o"]}"#, "r2 a1", ""),
         (r#"{"reasoning":{"volume":7}}"#, "a1", "unknown_reasoning_shape"),
+        (
+            r#"{"reasoning":{"parts":{"type":"x","deep":["s","o"],"data":"AA"}}}"#,
+            "r2 a1",
+            "unknown_reasoning_shape",
+        ),
         (r#"{"reasoning":42}"#, "a1", "unknown_reasoning_shape"),
         (r#"{"reasoning":{}}"#, "a1", ""),
     ] {
