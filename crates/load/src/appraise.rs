@@ -96,7 +96,7 @@ impl Appraiser<'_> {
         sample.server_request_id = sample.server_request_id.take().or_else(|| answer.id.clone());
         sample.server_timing.clone_from(&answer.server_timing);
         sample.keepalives = answer.keepalives;
-        if !answer.streamed && !answer.flags.contains(Flag::NotStreamed) {
+        if sample.status == Status::Ok && !answer.streamed && !answer.flags.contains(Flag::NotStreamed) {
             // Asked for as a whole: no read of it is a first token either.
             sample.flags.push(Flag::NotStreamed.name().to_string());
         }
