@@ -11,3 +11,4 @@ mod gaps;
 mod harness;
 mod load;
 mod statistics;
+mod wire;
