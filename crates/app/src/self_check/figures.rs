@@ -7,9 +7,13 @@ use serde::{Deserialize, Serialize};
 /// A distribution in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Micros {
+    /// Observations.
     pub(crate) n: usize,
+    /// Median.
     pub(crate) p50_us: Option<f64>,
+    /// 99th percentile, nearest rank.
     pub(crate) p99_us: Option<f64>,
+    /// Largest.
     pub(crate) max_us: Option<f64>,
 }
 
@@ -28,6 +32,7 @@ impl Micros {
 pub(crate) struct AtRate {
     /// Wake-ups, or requests, a second.
     pub(crate) per_s: f64,
+    /// How late they were.
     pub(crate) lateness: Micros,
 }
 
