@@ -11,10 +11,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use inferometer_clock::{Clock, Mono, block_until};
-use inferometer_sim::{Config, Model, Running, Server};
+use inferometer_sim::{Config, Running, Server};
 use tempfile::TempDir;
 
-pub(crate) use outcome::Outcome;
+pub(crate) use outcome::{Outcome, strict};
 pub(crate) use sample::Sample;
 
 /// A run of these tests that takes longer hangs.
@@ -86,11 +86,6 @@ impl Bench {
         Self { server: Server::start(config).unwrap(), dir: tempfile::tempdir().unwrap() }
     }
 
-    /// One model with a timing law.
-    pub(crate) fn model(model: Model) -> Self {
-        Self::with(Config::single(model))
-    }
-
     /// `run` against `model`, with further arguments between blanks.
     pub(crate) fn run(&self, model: &str, arguments: &str) -> Measure {
         self.run_at(&self.server.base_url(), model, arguments)
@@ -99,10 +94,16 @@ impl Bench {
     /// `run` at a base URL of its own.
     pub(crate) fn run_at(&self, url: &str, model: &str, arguments: &str) -> Measure {
         let out = tempfile::Builder::new().prefix("run-").tempdir_in(self.dir.path()).unwrap().keep();
-        let base =
-            ["run", "--url", url, "--model", model, "--warmup", "0", "--format", "json", "--no-progress"];
+        let base = ["run", "--url", url, "--model", model, "--format", "json", "--no-progress"];
+        let warmup = ["--warmup", "0"].into_iter().filter(|_| !arguments.contains("--warmup"));
         let mut measure = Measure { command: inferometer(self.dir.path()), out };
-        measure.command.args(base).arg("--out").arg(&measure.out).args(arguments.split_whitespace());
+        measure
+            .command
+            .args(base)
+            .args(warmup)
+            .arg("--out")
+            .arg(&measure.out)
+            .args(arguments.split_whitespace());
         measure
     }
 
@@ -184,6 +185,11 @@ impl Started {
         rustix::process::kill_process(process, signal).unwrap();
     }
 
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ended {
@@ -195,7 +201,16 @@ impl Started {
             status.is_some()
         });
         let [stdout, stderr] = readers.map(|reader| reader.join().unwrap());
-        Ended { status: status.unwrap(), stdout, stderr, out: self.out }
+        Ended { status: status.unwrap(), stdout, stderr, out: std::mem::take(&mut self.out) }
+    }
+}
+
+impl Drop for Started {
+    /// Leaves nothing running where a test fails before its end.
+    fn drop(&mut self) {
+        // It may have ended long ago: then there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

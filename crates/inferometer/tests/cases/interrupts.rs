@@ -1,0 +1,120 @@
+//! Cases of a run that is cut: by a signal, by two, by a kill.
+
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use crate::harness::{Bench, Ended, Outcome, Started, inferometer, now, strict, wait_until};
+
+/// A run of C01 that has answered something and has two requests in flight.
+fn under_way(bench: &Bench) -> Started {
+    let run = bench.run("c18", "-n 200 -c 2 --no-preflight").start();
+    wait_until("some have ended", || bench.server.truth().requests.len() >= 4);
+    run
+}
+
+/// Interrupted once, it reports at once, all of what it saw, and blames nobody.
+#[track_caller]
+fn check_once(signal: Signal, code: i32) {
+    let bench = Bench::new();
+    let run = under_way(&bench);
+    run.signal(signal);
+    let signalled = now();
+    let ended = run.end();
+    let took = (now() - signalled).as_secs_f64();
+    assert!(took < 2.0, "report after {took} s");
+    let run = Outcome::read(ended, Some(&bench));
+    assert_eq!((run.code, &run.summary["interrupted"]), (code, &true.into()));
+    assert_eq!(run.manifest["state"], "interrupted");
+    assert_eq!((run.count("failed"), run.count("cancelled")), (0, 2));
+    assert!(run.count("ok") >= 4);
+    assert_eq!(run.measured().count() as u64, run.count("ok") + 2, "a line each");
+    assert_eq!(run.truth.counters.requests, run.count("issued"), "and each was seen by the server");
+    assert!(run.cell()["failures"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn c18_sigint_leaves_a_report() {
+    check_once(Signal::INT, 130);
+}
+
+#[test]
+fn c18_sigterm_leaves_a_report() {
+    check_once(Signal::TERM, 143);
+}
+
+#[test]
+fn c18_the_second_signal_ends_at_once() {
+    let bench = Bench::new();
+    let run = under_way(&bench);
+    run.signal(Signal::INT);
+    run.signal(Signal::INT);
+    let signalled = now();
+    let ended = run.end();
+    let took = (now() - signalled).as_secs_f64();
+    assert!(took < 1.0, "ended after {took} s");
+    assert_eq!(ended.status.code(), Some(130), "{}", ended.stderr);
+    // Whole lines, or a torn last one: what is there can be read and reported.
+    let report = report(&bench, &ended.out);
+    assert_eq!(report["interrupted"], true);
+    assert!(report["cells"][0]["counts"]["ok"].as_u64().unwrap() >= 1, "{report}");
+}
+
+#[test]
+fn c18_a_preflight_and_a_warm_up_can_be_interrupted() {
+    for arguments in ["-n 2", "-n 2 --no-preflight --warmup 1"] {
+        let bench = Bench::new();
+        let run = bench.run("s01", arguments).start();
+        wait_until("one is in flight", || bench.server.truth().counters.in_flight == 1);
+        run.signal(Signal::INT);
+        let signalled = now();
+        let ended = run.end();
+        let took = (now() - signalled).as_secs_f64();
+        assert!(took < 2.0, "{arguments}: ended after {took} s");
+        let run = Outcome::read(ended, Some(&bench));
+        assert_eq!(
+            (run.code, &run.summary["interrupted"]),
+            (130, &true.into()),
+            "{arguments}: {}",
+            run.stderr
+        );
+        assert_eq!((run.samples.len(), run.measured().count()), (1, 0), "{arguments}");
+        assert_eq!(run.samples[0].status(), "cancelled");
+    }
+}
+
+/// `report` of a folder, as JSON.
+#[track_caller]
+fn report(bench: &Bench, dir: &Path) -> serde_json::Value {
+    let mut command = inferometer(bench.dir.path());
+    let made = command.arg("report").arg(dir).args(["--format", "json"]).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    strict(&String::from_utf8(made.stdout).unwrap())
+}
+
+#[test]
+fn a_kill_loses_at_most_the_last_second() {
+    let bench = Bench::new();
+    let run = bench.run("c28", "-n 2000 -c 4 --no-preflight").start();
+    wait_until("a good many have ended", || bench.server.truth().requests.len() >= 80);
+    run.signal(Signal::KILL);
+    let killed = now().as_nanos();
+    let Ended { status, out, .. } = run.end();
+    assert_eq!(status.code(), None);
+    let answered = bench.server.settled(std::time::Duration::from_secs(5));
+    let old = answered.requests.iter().filter(|record| record.end_ns + 1_200_000_000 < killed).count();
+    let text = std::fs::read_to_string(out.join("samples.jsonl")).unwrap();
+    let whole = text.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count();
+    assert!(old >= 20 && whole >= old, "{whole} lines of the {old} that had ended a second before the kill");
+    assert!(!out.join("summary.json").exists());
+    let summary = report(&bench, &out);
+    assert_eq!((&summary["state"], &summary["interrupted"]), (&"running".into(), &true.into()));
+    let cell = &summary["cells"][0];
+    assert_eq!((cell["counts"]["ok"].as_u64(), &cell["counts"]["failed"]), (Some(whole as u64), &0.into()));
+    let mut command = inferometer(bench.dir.path());
+    let table = command.arg("report").arg(&out).output().unwrap();
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("incomplete"), "{table}");
+    // Made again, it is the same: nothing but the folder goes in.
+    assert_eq!(report(&bench, &out), summary);
+}
