@@ -28,6 +28,9 @@ const SPARE_FILES: u64 = 64;
 /// Open files asked for where a load does not bound its requests in flight; it gets what the system allows.
 const UNBOUNDED_FILES: u64 = 65_536;
 
+/// The two flags without which there is nothing to measure.
+const USAGE: &str = "inferometer run --url <URL> --model <MODEL> [OPTIONS]";
+
 /// What stands below the flags of `run -h`.
 const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +56,7 @@ Where several hold, the first of: interrupted, 2, 1, 3, 5, 6, 4.";
 
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
+#[command(override_usage = USAGE)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{MORE}"))]
 pub struct RunCommand {
     /// What is measured.
