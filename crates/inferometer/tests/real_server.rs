@@ -1,0 +1,238 @@
+//! The binary against a real llama.cpp server, whose own counters and timings are held against ours.
+//!
+//! `scripts/real-server` starts it; `docs/real-server.md` tells its quirks. It makes about 20 tokens a second, so that
+//! everything here is small, and one test, so that nothing else asks it meanwhile.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use support::{Ended, inferometer};
+
+/// What loading the model may take.
+const START: Duration = Duration::from_secs(120);
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/real-server")
+}
+
+/// Why the server cannot run here.
+fn missing() -> Option<String> {
+    if std::env::var("INFEROMETER_REAL_SERVER").is_ok_and(|wanted| wanted == "0") {
+        return Some("INFEROMETER_REAL_SERVER is 0".to_string());
+    }
+    match Command::new(script()).arg("check").output() {
+        Ok(checked) if checked.status.success() => None,
+        Ok(checked) => Some(String::from_utf8_lossy(&checked.stderr).trim().to_string()),
+        Err(error) => Some(format!("scripts/real-server cannot be started (Python 3?): {error}")),
+    }
+}
+
+/// The server, until it is dropped.
+struct RealServer {
+    child: Child,
+    /// `127.0.0.1:PORT`.
+    host: String,
+    model: String,
+    dir: TempDir,
+}
+
+impl RealServer {
+    fn start() -> Self {
+        let mut command = Command::new(script());
+        command.args(["run", "--port", "0", "--threads", "1"]).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (ready, wait) = mpsc::channel();
+        thread::spawn(move || {
+            let mut line = String::new();
+            BufReader::new(stdout).read_line(&mut line).unwrap();
+            ready.send(line).unwrap();
+        });
+        let line = wait.recv_timeout(START).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["ready", url, "model", model] = words[..] else { panic!("not ready: {line:?}") };
+        let host = url.trim_start_matches("http://").trim_end_matches("/v1").to_string();
+        Self { child, host, model: model.to_string(), dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// The server's own counts so far.
+    fn counts(&self) -> Counts {
+        let mut connection = TcpStream::connect(&self.host).unwrap();
+        write!(connection, "GET /metrics HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.host)
+            .unwrap();
+        let mut page = String::new();
+        connection.read_to_string(&mut page).unwrap();
+        let of = |name: &str| {
+            let line = page.lines().find_map(|line| line.strip_prefix(&format!("llamacpp:{name} ")));
+            line.unwrap_or_else(|| panic!("no {name} in {page}")).trim().parse().unwrap()
+        };
+        Counts {
+            prompt: of("prompt_tokens_total") + of("prompt_tokens_cached_total"),
+            cached: of("prompt_tokens_cached_total"),
+            predicted: of("tokens_predicted_total"),
+        }
+    }
+
+    /// A run, and that its tokens in all phases are what the server says it has worked on meanwhile.
+    fn run(&self, name: &str, arguments: &str) -> Run {
+        let before = self.counts();
+        let out = self.dir.path().join(name);
+        let mut command = inferometer(self.dir.path());
+        command.args(["run", "--url", &format!("http://{}", self.host), "--model", &self.model]);
+        // Answers as long as asked, whatever the model would say.
+        command.args(["--extra", r#"{"ignore_eos":true}"#]).args(arguments.split_whitespace());
+        let ended: Ended = command.arg("--out").arg(&out).output().unwrap().into();
+        assert_eq!(ended.code, Some(0), "{name}: {}\n{}", ended.stderr, ended.stdout);
+        let run = Run::read(&out);
+        let after = self.counts();
+        let worked = Counts {
+            prompt: after.prompt - before.prompt,
+            cached: after.cached - before.cached,
+            predicted: after.predicted - before.predicted,
+        };
+        let told = Counts {
+            prompt: run.total("input_tokens"),
+            cached: run.total("cache_read_tokens"),
+            predicted: run.total("output_tokens"),
+        };
+        assert_eq!(told, worked, "{name}");
+        run
+    }
+}
+
+impl Drop for RealServer {
+    fn drop(&mut self) {
+        // It may have ended by itself: then there is nobody to tell.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        let _ = self.child.wait();
+    }
+}
+
+/// Tokens, as the server counts them.
+#[derive(Debug, PartialEq, Eq)]
+struct Counts {
+    /// Prompt tokens, cached ones among them.
+    prompt: u64,
+    cached: u64,
+    predicted: u64,
+}
+
+/// What a run left.
+struct Run {
+    samples: Vec<Value>,
+    summary: Value,
+}
+
+impl Run {
+    fn read(dir: &Path) -> Self {
+        let text = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+        let samples = text("samples.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        Self { samples, summary: serde_json::from_str(&text("summary.json")).unwrap() }
+    }
+
+    fn of(&self, phase: &str) -> impl Iterator<Item = &Value> {
+        self.samples.iter().filter(move |sample| sample["phase"] == phase)
+    }
+
+    /// The sum of a field over all phases.
+    fn total(&self, field: &str) -> u64 {
+        self.samples.iter().map(|sample| sample[field].as_u64().unwrap_or_else(|| panic!("{sample}"))).sum()
+    }
+
+    /// Every request was answered, with `tokens` tokens each.
+    fn check(&self, warmups: usize, requests: usize, tokens: u64) {
+        let phases = ["preflight", "warmup", "measure"].map(|phase| self.of(phase).count());
+        assert_eq!(phases, [1, warmups, requests]);
+        for sample in &self.samples {
+            assert_eq!((&sample["status"], &sample["final"]), (&"ok".into(), &true.into()), "{sample}");
+            assert_eq!(sample["output_tokens"], tokens, "{sample}");
+            assert_eq!(sample["tokens_source"], "server", "{sample}");
+        }
+        let counts = &self.summary["cells"][0]["counts"];
+        assert_eq!([&counts["issued"], &counts["ok"], &counts["failed"]], [requests, requests, 0]);
+    }
+}
+
+/// A field of a sample, in ms.
+fn ms(sample: &Value, field: &str) -> f64 {
+    sample[field].as_f64().unwrap_or_else(|| panic!("no {field} in {sample}")) / 1e6
+}
+
+/// What the server says that it took to the first token, against what we saw of it. The first token is sampled in the
+/// prompt's own pass, so that the prompt alone is the lower bound, and prompts have to be long for a predicted token
+/// not to matter.
+fn assert_first_token(sample: &Value) {
+    let seen = ms(sample, "first_ns") - ms(sample, "sent_ns");
+    let timing = |name: &str| sample["server_timing"][name].as_f64().unwrap();
+    let (prompt, token) = (timing("prompt_ms"), timing("predicted_per_token_ms"));
+    let told = prompt + token;
+    assert!((seen - told).abs() <= (0.1 * told).max(20.0), "seen {seen} ms, told {prompt} + {token} ms");
+    assert!(seen >= prompt - 1.0, "seen {seen} ms, before the prompt's {prompt} ms were over");
+}
+
+fn alone(server: &RealServer) {
+    let run = server.run("alone", "-n 5 -c 1 --warmup 1 --isl 200 --osl 12");
+    run.check(1, 5, 12);
+    run.of("measure").for_each(assert_first_token);
+    // The server announces that it keeps connections and closes each after its stream. Whether that was seen in time
+    // or a request met the closed connection and was sent again, none was lost, and each had a connection of its own.
+    for sample in run.of("measure") {
+        assert_eq!(sample["conn_reused"], false, "{sample}");
+        assert!(sample["stale_reconnects"].as_u64().unwrap() <= 1, "{sample}");
+        assert!(!sample["connect_ns"].is_null(), "{sample}");
+    }
+}
+
+fn two_at_once(server: &RealServer) {
+    let run = server.run("two", "-n 6 -c 2 --warmup 2 --osl 12");
+    run.check(2, 6, 12);
+    let overlap = run.of("measure").zip(run.of("measure").skip(1)).any(|(one, next)| {
+        let end = ms(one, "end_ns");
+        (ms(next, "start_ns")..ms(next, "end_ns")).contains(&end)
+    });
+    assert!(overlap, "two were under way at once");
+}
+
+/// Whole answers: no token of theirs has a time, and their connections are kept.
+fn whole(server: &RealServer) {
+    let run = server.run("whole", "-n 2 -c 1 --warmup 1 --osl 8 --no-stream");
+    run.check(1, 2, 8);
+    for sample in run.of("measure") {
+        assert_eq!([&sample["ttft_ms"], &sample["tpot_ms"]], [&Value::Null, &Value::Null], "{sample}");
+        assert!(sample["request_latency_ms"].as_f64().unwrap() > 0.0);
+        assert_eq!(sample["conn_reused"], true, "{sample}");
+    }
+}
+
+fn completions(server: &RealServer) {
+    let run = server.run("completions", "-n 2 -c 1 --warmup 0 --osl 8 --dialect completions");
+    run.check(0, 2, 8);
+    for sample in run.of("measure") {
+        assert!(sample["ttft_ms"].as_f64().unwrap() > 0.0, "{sample}");
+    }
+}
+
+#[test]
+fn what_is_told_is_what_the_server_did() {
+    if let Some(reason) = missing() {
+        println!("skipped: {reason}");
+        return;
+    }
+    let server = RealServer::start();
+    alone(&server);
+    two_at_once(&server);
+    whole(&server);
+    completions(&server);
+}
