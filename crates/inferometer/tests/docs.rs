@@ -23,6 +23,7 @@ const DOCUMENTS: [(&str, &[&str]); 2] = [
         &[
             "crates/record/src/manifest.rs",
             "crates/record/src/sample.rs",
+            "crates/record/src/text.rs",
             "crates/plan/src/plan.rs",
             "crates/plan/src/target.rs",
             "crates/plan/src/load.rs",
@@ -31,6 +32,7 @@ const DOCUMENTS: [(&str, &[&str]); 2] = [
             "crates/metrics/src/gate.rs",
             "crates/metrics/src/summary.rs",
             "crates/app/src/self_check/figures.rs",
+            "crates/wire/src/flags.rs",
         ],
     ),
     ("docs/simulator.md", &["crates/sim/src/config.rs", "crates/sim/src/truth.rs"]),
@@ -122,12 +124,13 @@ fn name_of(item: &Item) -> String {
     }
 }
 
-/// Whether a type goes into or out of a file.
+/// Whether a type goes into or out of a file. Flags are written by their names.
 fn is_in_a_file(item: &Item) -> bool {
     let (Item::Struct(syn::ItemStruct { attrs, .. }) | Item::Enum(syn::ItemEnum { attrs, .. })) = item else {
         return false;
     };
     attrs.iter().any(|attr| attr.path().is_ident("derive") && tokens(attr).contains("erialize"))
+        || name_of(item) == "Flag"
 }
 
 fn table(name: &str, path: &str) -> String {
@@ -275,7 +278,35 @@ fn doc(attrs: &[Attribute]) -> String {
         _ => None,
     });
     let text = lines.collect::<Vec<_>>().join(" ");
-    text.trim().replace("[`", "`").replace("`]", "`").replace('|', "\\|")
+    text.trim().replace("[`", "`").replace("`crate::", "`").replace("`]", "`").replace('|', "\\|")
+}
+
+/// Where else flags are given, and what stands before the name of one.
+const FLAGS: [(&str, &str); 9] = [
+    ("crates/metrics/src/fill.rs", "flag(sample, \""),
+    ("crates/metrics/src/fill/gaps.rs", "flag(sample, \""),
+    ("crates/metrics/src/fill/tokens.rs", "flag(sample, \""),
+    ("crates/load/src/appraise.rs", "(\""),
+    ("crates/price/src/cost.rs", ": &str = \""),
+    ("crates/judge/src/content.rs", "=> \""),
+    ("crates/judge/src/content.rs", "Finding::invalid(\""),
+    ("crates/judge/src/termination.rs", "Finding::degraded(\""),
+    ("crates/judge/src/transport.rs", "(\""),
+];
+
+#[test]
+fn every_flag_is_shown() {
+    let document = read("docs/run-folder.md");
+    for (path, lead) in FLAGS {
+        let source = read(path);
+        let given: BTreeSet<&str> =
+            source.split(lead).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(!given.is_empty(), "{path} gives no flag after {lead}");
+        let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        for flag in given.into_iter().filter(is_name) {
+            assert!(document.contains(&format!("| `{flag}` |")), "{path} gives {flag}");
+        }
+    }
 }
 
 #[test]
