@@ -62,9 +62,13 @@ fn c37_a_404_names_the_final_address() {
     let bench = Bench::new();
     let url = format!("{}/elsewhere/v1", bench.server.base_url());
     let refused = bench.run_at(&url, "c20", "-n 2").refused();
-    assert_eq!(refused.status.code(), Some(3), "{}", refused.stderr);
+    assert_eq!(refused.ended.code, Some(3), "{}", refused.ended.stderr);
     let address = format!("{url}/chat/completions");
-    assert!(refused.stderr.contains(&address) && refused.stderr.contains("404"), "{}", refused.stderr);
+    assert!(
+        refused.ended.stderr.contains(&address) && refused.ended.stderr.contains("404"),
+        "{}",
+        refused.ended.stderr
+    );
     let truth = bench.server.truth();
     assert_eq!((truth.counters.requests, truth.counters.paths.values().sum::<u64>()), (0, 1), "no load");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inferometer_sim::Config;
 use inferometer_sim::config::Connection;
 
-use crate::harness::{Bench, assert_ms, inferometer, now};
+use crate::harness::{Bench, assert_ms, now, report};
 
 #[test]
 fn c12_an_error_in_the_stream_is_no_success() {
@@ -68,8 +68,7 @@ fn c14_what_was_never_answered_has_no_rate() {
     }
     let failures = run.cell()["failures"].as_array().unwrap();
     assert_eq!((failures.len(), &failures[0]["count"]), (1, &60.into()));
-    let shown = inferometer(bench.dir.path()).arg("report").arg(&run.dir).output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
+    let shown = report(&run.dir, "table");
     assert_eq!(shown.matches("refused the connection").count(), 1, "the first cause once:\n{shown}");
     assert!(shown.contains("60 ×"), "with its count:\n{shown}");
 }

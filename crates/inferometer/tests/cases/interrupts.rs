@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rustix::process::Signal;
+use serde_json::Value;
 
-use crate::harness::{Bench, Ended, Outcome, Started, inferometer, now, strict, wait_until};
+use crate::harness::{Bench, Left, Outcome, Started, now, report, strict, wait_until};
 
 /// A run of C01 that has answered something and has two requests in flight.
 fn under_way(bench: &Bench) -> Started {
@@ -23,7 +24,7 @@ fn check_once(signal: Signal, code: i32) {
     let ended = run.end();
     let took = (now() - signalled).as_secs_f64();
     assert!(took < 2.0, "report after {took} s");
-    let run = Outcome::read(ended, Some(&bench));
+    let run = Outcome::read(ended, &bench);
     assert_eq!((run.code, &run.summary["interrupted"]), (code, &true.into()));
     assert_eq!(run.manifest["state"], "interrupted");
     assert_eq!((run.count("failed"), run.count("cancelled")), (0, 2));
@@ -53,11 +54,11 @@ fn c18_the_second_signal_ends_at_once() {
     let ended = run.end();
     let took = (now() - signalled).as_secs_f64();
     assert!(took < 1.0, "ended after {took} s");
-    assert_eq!(ended.status.code(), Some(130), "{}", ended.stderr);
+    assert_eq!(ended.ended.code, Some(130), "{}", ended.ended.stderr);
     // Whole lines, or a torn last one: what is there can be read and reported.
-    let report = report(&bench, &ended.out);
-    assert_eq!(report["interrupted"], true);
-    assert!(report["cells"][0]["counts"]["ok"].as_u64().unwrap() >= 1, "{report}");
+    let summary = summary(&ended.out);
+    assert_eq!(summary["interrupted"], true);
+    assert!(summary["cells"][0]["counts"]["ok"].as_u64().unwrap() >= 1, "{summary}");
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn c18_a_preflight_and_a_warm_up_can_be_interrupted() {
         let ended = run.end();
         let took = (now() - signalled).as_secs_f64();
         assert!(took < 2.0, "{arguments}: ended after {took} s");
-        let run = Outcome::read(ended, Some(&bench));
+        let run = Outcome::read(ended, &bench);
         assert_eq!(
             (run.code, &run.summary["interrupted"]),
             (130, &true.into()),
@@ -83,13 +84,35 @@ fn c18_a_preflight_and_a_warm_up_can_be_interrupted() {
     }
 }
 
-/// `report` of a folder, as JSON.
+#[test]
+fn c18_a_wait_for_the_next_try_can_be_interrupted() {
+    let bench = Bench::new();
+    let run = bench.run("c39", "-n 50 -c 3 --no-preflight --retries 3").start();
+    wait_until("all wait for their second try", || bench.server.truth().requests.len() == 3);
+    run.signal(Signal::INT);
+    let run = Outcome::read(run.end(), &bench);
+    assert_eq!((run.code, run.count("issued")), (130, 3));
+    // Each was refused by the server before we cut it: that is how it ended.
+    assert_eq!((run.count("http_error"), run.count("attempts")), (3, 3));
+}
+
+#[test]
+fn c18_what_a_sweep_had_measured_stays() {
+    let bench = Bench::new();
+    let run = bench.run("c28", "-n 8 -c 4,2,1 --no-preflight").start();
+    // Eight of the first load, and some of the second.
+    wait_until("the second load is under way", || bench.server.truth().requests.len() >= 11);
+    run.signal(Signal::TERM);
+    let run = Outcome::read(run.end(), &bench);
+    assert_eq!((run.code, &run.summary["interrupted"]), (143, &true.into()));
+    let ok: Vec<_> = run.cells().map(|cell| cell["counts"]["ok"].as_u64().unwrap()).collect();
+    assert!(ok.len() == 2 && ok[0] == 8 && (3..8).contains(&ok[1]), "{ok:?}");
+}
+
+/// The report of a folder, made again, as JSON.
 #[track_caller]
-fn report(bench: &Bench, dir: &Path) -> serde_json::Value {
-    let mut command = inferometer(bench.dir.path());
-    let made = command.arg("report").arg(dir).args(["--format", "json"]).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    strict(&String::from_utf8(made.stdout).unwrap())
+fn summary(dir: &Path) -> Value {
+    strict(&report(dir, "json"))
 }
 
 #[test]
@@ -99,22 +122,20 @@ fn a_kill_loses_at_most_the_last_second() {
     wait_until("a good many have ended", || bench.server.truth().requests.len() >= 80);
     run.signal(Signal::KILL);
     let killed = now().as_nanos();
-    let Ended { status, out, .. } = run.end();
-    assert_eq!(status.code(), None);
+    let Left { ended, out } = run.end();
+    assert_eq!(ended.code, None);
     let answered = bench.server.settled(std::time::Duration::from_secs(5));
     let old = answered.requests.iter().filter(|record| record.end_ns + 1_200_000_000 < killed).count();
     let text = std::fs::read_to_string(out.join("samples.jsonl")).unwrap();
-    let whole = text.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count();
+    let whole = text.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count();
     assert!(old >= 20 && whole >= old, "{whole} lines of the {old} that had ended a second before the kill");
     assert!(!out.join("summary.json").exists());
-    let summary = report(&bench, &out);
+    let summary = summary(&out);
     assert_eq!((&summary["state"], &summary["interrupted"]), (&"running".into(), &true.into()));
     let cell = &summary["cells"][0];
     assert_eq!((cell["counts"]["ok"].as_u64(), &cell["counts"]["failed"]), (Some(whole as u64), &0.into()));
-    let mut command = inferometer(bench.dir.path());
-    let table = command.arg("report").arg(&out).output().unwrap();
-    let table = String::from_utf8(table.stdout).unwrap();
+    let table = report(&out, "table");
     assert!(table.contains("incomplete"), "{table}");
     // Made again, it is the same: nothing but the folder goes in.
-    assert_eq!(report(&bench, &out), summary);
+    assert_eq!(self::summary(&out), summary);
 }

@@ -4,6 +4,9 @@
 //! is checked under `INFEROMETER_QUIET=1`. Counts are exact everywhere.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+#[path = "../support/mod.rs"]
+mod support;
+
 mod bytes;
 mod failures;
 mod first_token;

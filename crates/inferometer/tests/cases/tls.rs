@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use inferometer_sim::Config;
 use inferometer_sim::config::Tls;
 
-use crate::harness::{Bench, Ended, inferometer};
+use crate::harness::{Bench, Left, report};
 
 /// Writes a CA and a certificate of it for `host`: the CA's path, and what the server needs.
 fn authority(dir: &Path, host: &str) -> (PathBuf, Tls) {
@@ -32,9 +32,10 @@ fn bench(host: &str) -> (Bench, PathBuf, tempfile::TempDir) {
 
 /// It stopped in preflight with one clear line about TLS, and sent nothing.
 #[track_caller]
-fn assert_refused(bench: &Bench, refused: &Ended, word: &str) {
-    assert_eq!(refused.status.code(), Some(3), "{}", refused.stderr);
-    let errors: Vec<_> = refused.stderr.lines().filter(|line| line.starts_with("inferometer:")).collect();
+fn assert_refused(bench: &Bench, refused: &Left, word: &str) {
+    assert_eq!(refused.ended.code, Some(3), "{}", refused.ended.stderr);
+    let errors: Vec<_> =
+        refused.ended.stderr.lines().filter(|line| line.starts_with("inferometer:")).collect();
     let [error] = errors.as_slice() else { panic!("one error, not {errors:?}") };
     assert!(error.contains("certificate") && error.contains(word), "{error}");
     assert_eq!(bench.server.truth().counters.requests, 0, "no load was sent");
@@ -57,8 +58,7 @@ fn c38_a_private_ca() {
     let run = run().arg("--insecure").done(&bench);
     assert_eq!((run.code, run.count("ok")), (0, 2), "{}", run.stderr);
     assert_eq!(run.manifest["plan"]["targets"][0]["insecure"], true);
-    let report = inferometer(bench.dir.path()).arg("report").arg(&run.dir).output().unwrap();
-    let report = String::from_utf8(report.stdout).unwrap();
+    let report = report(&run.dir, "table");
     assert!(report.contains("not verified"), "{report}");
 }
 

@@ -149,7 +149,7 @@ fn read_dataset(lines: usize, asked: u64) -> (f64, u64) {
         peak = std::fs::read_to_string(&status).ok().as_deref().and_then(peak_mib).unwrap_or(0).max(peak);
         bench.server.truth().counters.requests >= asked
     });
-    let run = Outcome::read(run.end(), Some(&bench));
+    let run = Outcome::read(run.end(), &bench);
     assert_eq!((run.count("ok"), run.truth.counters.distinct_prompts), (asked, asked));
     let first = run.truth.requests.iter().map(|record| record.head_ns).min().unwrap();
     ((first - started) as f64 / 1e9, peak)

@@ -7,12 +7,13 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use inferometer_clock::{Clock, Mono, block_until};
 use inferometer_sim::{Config, Running, Server};
 use tempfile::TempDir;
+
+use crate::support::{Ended, inferometer};
 
 pub(crate) use outcome::{Outcome, strict};
 pub(crate) use sample::Sample;
@@ -22,20 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Rest between two looks at whether something has happened.
 const REST: Duration = Duration::from_millis(5);
-
-/// Variables that would change what is asked and where.
-const FOREIGN: &[&str] = &[
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "all_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "ALL_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-];
 
 /// Whether nothing else runs on this machine, so that times can be held to a few milliseconds.
 pub(crate) fn is_quiet() -> bool {
@@ -114,29 +101,6 @@ impl Bench {
     }
 }
 
-/// The binary, cut off from what surrounds these tests.
-pub(crate) fn inferometer(work: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_inferometer"));
-    for name in FOREIGN {
-        command.env_remove(name);
-    }
-    command.env("XDG_CACHE_HOME", cache()).current_dir(work);
-    command
-}
-
-/// A cache folder with the self-check in it: measured once, not by every run of these tests.
-fn cache() -> &'static Path {
-    static CACHE: OnceLock<PathBuf> = OnceLock::new();
-    CACHE.get_or_init(|| {
-        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
-        if !cache.join("inferometer/self-check.json").exists() {
-            let mut check = Command::new(env!("CARGO_BIN_EXE_inferometer"));
-            assert!(check.arg("self-check").env("XDG_CACHE_HOME", &cache).output().unwrap().status.success());
-        }
-        cache
-    })
-}
-
 /// A command line of `run` in the making.
 pub(crate) struct Measure {
     command: Command,
@@ -163,12 +127,11 @@ impl Measure {
     /// Runs it to its end and reads what it left.
     #[track_caller]
     pub(crate) fn done(self, bench: &Bench) -> Outcome {
-        let ended = self.start().end();
-        Outcome::read(ended, Some(bench))
+        Outcome::read(self.start().end(), bench)
     }
 
     /// Runs it to its end, which is not to leave a report.
-    pub(crate) fn refused(self) -> Ended {
+    pub(crate) fn refused(self) -> Left {
         self.start().end()
     }
 }
@@ -192,7 +155,7 @@ impl Started {
 
     /// Waits for its end.
     #[track_caller]
-    pub(crate) fn end(mut self) -> Ended {
+    pub(crate) fn end(mut self) -> Left {
         let (stdout, stderr) = (self.child.stdout.take().unwrap(), self.child.stderr.take().unwrap());
         let readers = [reader(stdout), reader(stderr)];
         let mut status = None;
@@ -201,7 +164,8 @@ impl Started {
             status.is_some()
         });
         let [stdout, stderr] = readers.map(|reader| reader.join().unwrap());
-        Ended { status: status.unwrap(), stdout, stderr, out: std::mem::take(&mut self.out) }
+        let ended = Ended { code: status.and_then(|status: ExitStatus| status.code()), stdout, stderr };
+        Left { ended, out: std::mem::take(&mut self.out) }
     }
 }
 
@@ -222,11 +186,18 @@ fn reader(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Strin
     })
 }
 
-/// How it ended.
+/// How it ended, and the folder that it was told to leave its run in.
 #[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) status: ExitStatus,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
+pub(crate) struct Left {
+    pub(crate) ended: Ended,
     pub(crate) out: PathBuf,
+}
+
+/// The report of a run, made again from its folder in `format`.
+#[track_caller]
+pub(crate) fn report(out: &Path, format: &str) -> String {
+    let ended: Ended =
+        inferometer(out).arg("report").arg(out).args(["--format", format]).output().unwrap().into();
+    assert!(!ended.stdout.is_empty(), "{format}: {}", ended.stderr);
+    ended.stdout
 }

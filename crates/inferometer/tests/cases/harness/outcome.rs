@@ -8,7 +8,7 @@ use std::time::Duration;
 use inferometer_sim::{Record, Truth};
 use serde_json::Value;
 
-use super::{Bench, Ended, Sample, is_quiet};
+use super::{Bench, Left, Sample, is_quiet};
 
 /// What the server may take to notice that its client is gone.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -34,18 +34,18 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Reads the folder, and holds it to what is true of every run.
     #[track_caller]
-    pub(crate) fn read(ended: Ended, bench: Option<&Bench>) -> Self {
-        let Ended { status, stdout, stderr, out } = ended;
+    pub(crate) fn read(left: Left, bench: &Bench) -> Self {
+        let Left { ended, out } = left;
         let (samples, summary) = (lines(&out.join("samples.jsonl")), out.join("summary.json"));
-        assert!(summary.exists(), "no summary: {status}, {stderr}");
+        assert!(summary.exists(), "no summary: {ended:?}");
         let outcome = Self {
-            code: status.code().unwrap_or(-1),
+            code: ended.code.unwrap_or(-1),
             samples: samples.into_iter().map(Sample).collect(),
             summary: strict(&fs::read_to_string(summary).unwrap()),
             manifest: strict(&fs::read_to_string(out.join("run.json")).unwrap()),
-            truth: bench.map(|bench| bench.server.settled(SETTLE)).unwrap_or_default(),
-            stdout,
-            stderr,
+            truth: bench.server.settled(SETTLE),
+            stdout: ended.stdout,
+            stderr: ended.stderr,
             dir: out,
         };
         outcome.check();
