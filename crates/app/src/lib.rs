@@ -24,6 +24,7 @@ mod signals;
 mod simulate;
 mod sink;
 
+pub use console::say;
 pub use demo::{DemoCommand, demo};
 pub use error::Error;
 pub use exit::Exit;

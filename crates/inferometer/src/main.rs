@@ -28,7 +28,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let argv: Vec<String> = std::env::args().collect();
+    // For the manifest only: clap reads the arguments itself, and some are paths that need not be UTF-8.
+    let argv: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let exit = execute(parse().command, &argv).unwrap_or_else(|error| fail(&error));
     ExitCode::from(exit.code())
 }
@@ -54,8 +55,8 @@ fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the one place where an error becomes a message")]
+/// The one place where an error becomes a message.
 fn fail(error: &Error) -> Exit {
-    eprintln!("inferometer: {error}");
+    app::say(&format!("inferometer: {error}"));
     error.exit()
 }

@@ -33,6 +33,19 @@ fn the_report_alone_is_on_standard_output() {
     );
 }
 
+/// Whoever read what the run says has gone: it is measured to its end all the same.
+#[test]
+fn nobody_listens_any_more() {
+    let bench = slow();
+    let mut command = inferometer(bench.dir.path());
+    command.args(["run", "-u", &bench.server.base_url(), "-m", MODEL, "-n", "2", "--warmup", "0"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(bench.truth().counters.requests, 3);
+}
+
 /// What a terminal of `columns` is sent on standard error.
 fn on_a_terminal(bench: &Bench, columns: u16, flags: &str) -> String {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

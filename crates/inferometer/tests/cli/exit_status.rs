@@ -73,7 +73,7 @@ fn what_never_ran() {
 }
 
 /// A signal, once the run has sent a request.
-fn interrupted(bench: &Bench, signals: &[Signal], arguments: &str) -> Ended {
+fn interrupted(bench: &Bench, signal: Signal, arguments: &str) -> Ended {
     bench.server.reset();
     let mut command = inferometer(bench.dir.path());
     command.args(["run", "-u", &bench.server.base_url(), "-m", "slow", "--warmup", "0", "--no-preflight"]);
@@ -83,9 +83,7 @@ fn interrupted(bench: &Bench, signals: &[Signal], arguments: &str) -> Ended {
     while bench.server.truth().counters.requests == 0 {
         block_until(clock.now() + std::time::Duration::from_millis(5));
     }
-    for signal in signals {
-        kill_process(Pid::from_child(&child), *signal).unwrap();
-    }
+    kill_process(Pid::from_child(&child), signal).unwrap();
     child.wait_with_output().unwrap().into()
 }
 
@@ -95,7 +93,7 @@ fn a_signal_goes_first_and_leaves_a_report() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let out = format!("run{code}");
         let load = format!("-c 2 --duration 60s --out {out} --strict --fail-if error_rate<1%");
-        let ended = interrupted(&bench, &[signal], &load);
+        let ended = interrupted(&bench, signal, &load);
         assert_eq!(ended.code, Some(code), "{}", ended.stderr);
         assert!(ended.stdout.contains("interrupted"), "{}", ended.stdout);
         let run = bench.dir.path().join(out);
