@@ -100,6 +100,13 @@ impl RunFlags {
             (None, None) => (None, None),
         };
         if let Some(key) = key {
+            if headers.iter().any(|(name, _)| *name == header::AUTHORIZATION) {
+                return Err(Error::Conflict {
+                    first: "an API key",
+                    second: "--header 'Authorization: …'",
+                    reason: "both are the same header",
+                });
+            }
             secrets.add(&key);
             let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim())).map_err(|_| {
                 Error::value(

@@ -88,12 +88,21 @@ impl FromStr for Rates {
 /// The longest list: a curve of more points is a mistake.
 const MAX_POINTS: usize = 64;
 
-fn list<T>(typed: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+fn list<T: PartialEq>(typed: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     let parts: Vec<&str> = typed.split(',').map(str::trim).collect();
     if parts.len() > MAX_POINTS {
         return Err(format!("{} values: at most {MAX_POINTS} in one run", parts.len()));
     }
-    parts.into_iter().map(parse).collect()
+    let mut values: Vec<T> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let value = parse(part)?;
+        // Cells are told apart by their loads' names.
+        if values.contains(&value) {
+            return Err(format!("'{part}' stands twice: each point of a curve is measured once"));
+        }
+        values.push(value);
+    }
+    Ok(values)
 }
 
 #[cfg(test)]
@@ -129,10 +138,10 @@ mod tests {
     fn lists() {
         assert_eq!("1, 4,16".parse(), Ok(Counts(vec![1, 4, 16])));
         assert_eq!("0.5,20".parse(), Ok(Rates(vec![0.5, 20.0])));
-        for typed in ["", "0", "1,", "-1", "4.5", "99999999999"] {
+        for typed in ["", "0", "1,", "-1", "4.5", "99999999999", "4,1,4"] {
             assert!(typed.parse::<Counts>().is_err(), "{typed}");
         }
-        for typed in ["", "0", "inf", "NaN", "1;2", "1e9"] {
+        for typed in ["", "0", "inf", "NaN", "1;2", "1e9", "5,5.0"] {
             assert!(typed.parse::<Rates>().is_err(), "{typed}");
         }
     }

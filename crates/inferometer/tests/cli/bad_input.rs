@@ -133,6 +133,8 @@ fn what_is_missing_and_what_does_not_go_together() {
     run(&["--burstiness", "2"], &["--request-rate is missing"]);
     let shaped = ["--request-rate", "5", "--arrival", "poisson", "--burstiness", "2"];
     run(&shaped, &["only gamma arrivals have a shape"]);
+    run(&["--api-key", "k", "-H", "authorization: Bearer k"], &["do not go together", "the same header"]);
+    run(&["--concurrency", "1,4,1"], &["'1' stands twice"]);
     run(&["--isl", "10", "--dataset", "x"], &["'--isl <N>' cannot be used with '--dataset <FILE>'"]);
     run(&["--isl-stddev", "3"], &["required arguments were not provided", "--isl"]);
     run(&["--osl-stddev", "3"], &["required arguments were not provided", "--osl"]);
@@ -175,6 +177,25 @@ fn keys_in_wrong_places() {
     let address = ["-u", "http://me:s3cr3t@h/v1", "-m", "m"];
     refused(&address, &[], "credentials do not belong in the address");
     run(&["--api-key-env", "NO_SUCH_KEY"], &["--api-key-env 'NO_SUCH_KEY'", "not set, or empty"]);
+}
+
+/// Bytes that are no text, as old file names have them.
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let dir = tempfile::tempdir().unwrap();
+    let bytes = OsStr::from_bytes(b"caf\xe9");
+    for (flag, says) in [("--model", "invalid UTF-8"), ("--dataset", "cannot open dataset caf")] {
+        let mut command = inferometer(dir.path());
+        command.args(["run", "-u", "http://h"]).arg(flag).arg(bytes);
+        if flag != "--model" {
+            command.args(["-m", "m"]);
+        }
+        assert_ended(&command.output().unwrap().into(), 2, &[says]);
+    }
 }
 
 #[test]
