@@ -46,8 +46,9 @@ pub struct SimulateCommand {
 
 /// Serves until the process ends.
 pub fn simulate(command: &SimulateCommand) -> Result<Exit, Error> {
-    let server = Server::start(config(command)?)
-        .map_err(|source| Error::Simulator(format!("{}: {source}", command.listen)))?;
+    let config = config(command)?;
+    let listen = config.listen;
+    let server = Server::start(config).map_err(|source| Error::Simulator(format!("{listen}: {source}")))?;
     console::print(&format!("listening on {}/v1 (truth at {0}/truth)\n", server.base_url()))?;
     server.join();
     Ok(Exit::Done)

@@ -2,8 +2,8 @@
 //!
 //! [`Mono`] is an instant on `CLOCK_MONOTONIC` in nanoseconds, so that two processes of one machine can compare
 //! theirs. [`Clock`] says what time it is and sleeps; [`Pacer`] wakes within tens of microseconds of a planned
-//! instant, where tokio's timer wheel is a millisecond late; [`Deadline`] is a timeout that costs nothing per event;
-//! [`Wall`] labels a run and measures nothing.
+//! instant, where tokio's timer wheel is a millisecond late, and [`Timers`] do so for many tasks at once; [`Deadline`] is
+//! a timeout that costs nothing per event; [`Wall`] labels a run and measures nothing.
 //!
 //! Invariant: no other crate of the workspace calls `Instant::now`, `SystemTime::now` or `tokio::time::sleep`
 //! (`clippy.toml` disallows them).
@@ -12,6 +12,7 @@
 mod deadline;
 mod mono;
 mod pacer;
+mod timers;
 mod usage;
 mod wall;
 
@@ -20,6 +21,7 @@ use std::time::Duration;
 pub use deadline::Deadline;
 pub use mono::Mono;
 pub use pacer::Pacer;
+pub use timers::Timers;
 pub use usage::{process_cpu, thread_cpu};
 pub use wall::Wall;
 

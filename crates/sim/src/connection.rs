@@ -139,6 +139,7 @@ impl Client {
         let bytes = http::response_head(reply, Some(record.ordinal), announced);
         let mut player = Player {
             clock: &shared.clock,
+            timers: &shared.timers,
             stream: &mut self.stream,
             ahead: &mut self.buffer,
             record,

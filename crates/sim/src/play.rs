@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use inferometer_clock::{Clock, Mono};
+use inferometer_clock::{Clock, Mono, Timers};
 
 use crate::reply::{Content, Ending, Framing, Reply, Run};
 use crate::stream::Stream;
@@ -27,6 +27,7 @@ const MAX_SENT_AHEAD: usize = 256 * 1024;
 /// A connection on which one answer is played.
 pub(crate) struct Player<'a> {
     pub(crate) clock: &'a Clock,
+    pub(crate) timers: &'a Timers,
     pub(crate) stream: &'a mut Stream,
     /// What the client sends meanwhile.
     pub(crate) ahead: &'a mut Vec<u8>,
@@ -181,12 +182,12 @@ impl Player<'_> {
             return Ok(());
         }
         if span < WATCHED_WAIT {
-            self.clock.sleep_until(at).await;
+            self.timers.sleep_until(at).await;
             return Ok(());
         }
-        let clock = self.clock;
+        let timers = self.timers;
         tokio::select! {
-            () = clock.sleep_until(at) => Ok(()),
+            () = timers.sleep_until(at) => Ok(()),
             gone = self.client_leaves() => gone,
         }
     }

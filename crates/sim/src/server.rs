@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inferometer_clock::Clock;
+use inferometer_clock::{Clock, Timers};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
@@ -52,6 +52,8 @@ pub struct Running {
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) clock: Clock,
+    /// What answers are paced by.
+    pub(crate) timers: Timers,
     pub(crate) book: Book,
     log: Mutex<Log>,
 }
@@ -66,19 +68,22 @@ impl Server {
         raise_file_limit();
         let listener = listen(config.listen)?;
         let addr = listener.local_addr()?;
+        let clock = Clock::monotonic();
         let shared = Arc::new(Shared {
+            timers: Timers::new(&clock),
             book: Book::new(&config)?,
             config,
-            clock: Clock::monotonic(),
+            clock,
             log: Mutex::default(),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
-        let at_work = Arc::clone(&shared);
+        let (at_work, timers) = (Arc::clone(&shared), shared.timers.clone());
         let thread = std::thread::Builder::new().name("sim".into()).spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
                     () = accept(listener, acceptor, at_work) => {}
+                    _ = timers.run() => {}
                     _ = stopped => {}
                 }
             });
