@@ -345,3 +345,6 @@ fn file_name(model: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '-' };
     model.chars().take(60).map(safe).collect::<String>().trim_matches(['.', '-']).to_string()
 }
+
+#[cfg(test)]
+mod tests;
