@@ -57,9 +57,9 @@ pub(crate) fn read(sample: &Sample, target: &Target) -> Finding {
             ),
             Some("is this the API's address? --dialect says how it speaks"),
         ),
-        Status::StreamError | Status::Truncated | Status::Timeout => {
-            warning(&format!("ended as {}: {said}", sample.status.name()))
-        }
+        Status::StreamError => warning(&format!("was answered with an error in the stream: {said}")),
+        Status::Truncated => warning(&format!("was answered in part: {said}")),
+        Status::Timeout => warning(&format!("timed out: {said}")),
     }
 }
 

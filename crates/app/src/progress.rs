@@ -53,6 +53,31 @@ impl Drop for Progress {
     }
 }
 
+/// A line for a wait of unknown length, there until it is dropped; silent as [`Progress`] is.
+pub(crate) struct Waiting(ProgressBar);
+
+impl Waiting {
+    /// Shows what is waited for, and since when.
+    pub(crate) fn start(quiet: bool, what: &'static str) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        let line = ProgressBar::new_spinner().with_message(what);
+        // The template is a constant: were it wrong, indicatif's own would show.
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
+            line.set_style(style);
+        }
+        line.enable_steady_tick(REFRESH);
+        Self(line)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 struct Line {
     bar: ProgressBar,
     title: String,

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::console::say;
 use crate::machine::{self, Moment};
 use crate::preflight::{self, Finding};
-use crate::progress::Progress;
+use crate::progress::{Progress, Waiting};
 use crate::sink::RunSink;
 use crate::{Error, Exit, OutputFlags, report, self_check, signals};
 
@@ -156,7 +156,10 @@ impl<'a> Session<'a> {
 
     fn preflight(&mut self, cell: Cell<'a>, prompts: &Prompts) -> Result<(), Error> {
         let mut sink = RunSink::new(self.writer, &self.clock, !self.output.no_events);
-        self.runner.preflight(cell, prompts, &mut sink)?;
+        let waiting = Waiting::start(self.output.no_progress, "waiting for one answer before the load");
+        let asked = self.runner.preflight(cell, prompts, &mut sink);
+        drop(waiting);
+        asked?;
         let Some(sample) = sink.preflight else { return Ok(()) };
         match preflight::read(&sample, cell.target) {
             Finding::Ready => Ok(()),

@@ -145,6 +145,20 @@ fn nobody_there() {
     assert_eq!(bench.truth().counters.requests, 0);
 }
 
+/// Taken and never answered: that may be the load's own doing, so that it is measured, and fails.
+#[test]
+fn nobody_answers() {
+    let bench = Bench::new();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut command = crate::support::inferometer(bench.dir.path());
+    command.args(["run", "-m", "sim", "-u", &format!("http://{}", silent.local_addr().unwrap())]);
+    command.args(["-n", "1", "--warmup", "0", "--timeout", "500ms"]);
+    let ended: Ended = command.output().unwrap().into();
+    assert_eq!(ended.code, Some(5), "{}", ended.stderr);
+    let says = "the preflight request timed out: not complete within --timeout";
+    assert!(ended.stderr.contains(says), "{}", ended.stderr);
+}
+
 #[test]
 fn a_certificate_that_nobody_vouches_for() {
     let dir = tempfile::tempdir().unwrap();
