@@ -1,10 +1,6 @@
 //! Cases of failures and of ends: what failed is counted, and in no other figure.
 
 use std::net::TcpListener;
-use std::time::Duration;
-
-use inferometer_sim::Config;
-use inferometer_sim::config::Connection;
 
 use crate::harness::{Bench, assert_ms, now, report};
 
@@ -27,22 +23,6 @@ fn c12_an_error_in_the_stream_is_no_success() {
     assert_eq!(run.cell()["failures"][0]["count"], 20);
     // Where every attempt counts, the failed ones are at infinity.
     assert_eq!(run.metric("request_latency")["all_attempts"]["p90"]["value"], "inf");
-}
-
-#[test]
-fn w73_a_connection_that_the_server_closed_is_not_its_failure() {
-    for connection in [Connection::CloseAfterStream, Connection::Close, Connection::KeepAlive] {
-        let config =
-            Config { connection, keep_alive_idle: Some(Duration::from_millis(30)), ..Config::default() };
-        let bench = Bench::with(config);
-        // Twelve a second, each answered at once: every connection rests beyond the server's patience.
-        let run = bench.measure("c20", "-n 12 --request-rate 12 --arrival constant");
-        assert_eq!((run.count("ok"), run.count("attempts"), run.code), (12, 12, 0), "{connection:?}");
-        assert_eq!(run.truth.counters.requests, 12, "{connection:?}: nothing is asked twice");
-        assert_eq!(run.truth.counters.connections, 12, "{connection:?}");
-        let stale: u64 = run.measured().map(|sample| sample.count("stale_reconnects").unwrap()).sum();
-        assert_eq!(run.count("stale_reconnects"), stale);
-    }
 }
 
 /// An address at which nobody listens.

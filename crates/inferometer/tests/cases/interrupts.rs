@@ -97,6 +97,23 @@ fn c18_a_wait_for_the_next_try_can_be_interrupted() {
 }
 
 #[test]
+fn c18_what_an_open_load_had_not_sent_is_nothing_it_dropped() {
+    let bench = Bench::new();
+    let run = bench.run("c24", "-n 500 --request-rate 40 --arrival constant --no-preflight").start();
+    wait_until("some are in flight", || bench.server.truth().counters.requests >= 20);
+    run.signal(Signal::INT);
+    let run = Outcome::read(run.end(), &bench);
+    assert_eq!((run.code, run.count("failed")), (130, 0));
+    assert_eq!(run.count("issued"), run.count("ok") + run.count("cancelled"));
+    let (issued, seen) = (run.count("issued"), run.truth.counters.requests);
+    assert!(
+        seen <= issued && issued - seen <= 2,
+        "{issued} issued, {seen} seen: sent as we were cut at most"
+    );
+    assert_eq!(run.cell()["client"]["health"]["dropped_starts"], 0);
+}
+
+#[test]
 fn c18_what_a_sweep_had_measured_stays() {
     let bench = Bench::new();
     let run = bench.run("c28", "-n 8 -c 4,2,1 --no-preflight").start();

@@ -8,6 +8,7 @@
 mod support;
 
 mod bytes;
+mod connections;
 mod failures;
 mod first_token;
 mod gaps;
