@@ -41,7 +41,7 @@ impl fmt::Display for Note {
                 }
                 f.write_str(match cache {
                     Cache::AsIs => ": they repeat unchanged, and a prefix cache may answer",
-                    Cache::Bust => ": they repeat, each time behind another nonce",
+                    Cache::Bust => ": they repeat, each time with a new nonce",
                 })
             }
             Self::HeldBound { prompts, bytes_max } => {
@@ -72,7 +72,7 @@ mod tests {
         let (prompts, requests) = (1, Some(40));
         check(
             Note::Cycled { prompts, requests, cache: Cache::Bust },
-            "1 prompt for 40 requests: they repeat, each time behind another nonce",
+            "1 prompt for 40 requests: they repeat, each time with a new nonce",
         );
         check(
             Note::Cycled { prompts: 3, requests: None, cache: Cache::AsIs },
