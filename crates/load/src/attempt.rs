@@ -198,8 +198,10 @@ struct Body {
     received: Received,
     events: Vec<Stamped>,
     reading: Reading,
-    /// The read that completed the answer.
+    /// The read that completed the answer: by the last finish reason, later by `[DONE]`.
     completed: Option<Mono>,
+    /// Whether `[DONE]`, or the last byte of a whole answer, was in it.
+    done: bool,
 }
 
 impl Body {
@@ -221,6 +223,7 @@ impl Body {
             events: Vec::new(),
             reading: Reading::Nothing,
             completed: None,
+            done: false,
         }
     }
 
@@ -228,10 +231,18 @@ impl Body {
         let (events, at_ns) = (&mut self.events, frame.at.as_nanos());
         self.decoder.feed(&frame.data, &mut |event| stamp(events, at_ns, event));
         self.reading = match self.decoder.progress() {
-            Progress::Open => Reading::Body { last_read: frame.at, output: !self.events.is_empty() },
-            Progress::Finished => Reading::Complete { until: frame.at + DRAIN_AFTER_FINISH },
-            Progress::Done => {
+            Progress::Open => {
+                self.completed = None;
+                Reading::Body { last_read: frame.at, output: !self.events.is_empty() }
+            }
+            // Counted from the first such read: whatever still trickles in makes the wait no longer.
+            Progress::Finished => {
                 let completed = *self.completed.get_or_insert(frame.at);
+                Reading::Complete { until: completed + DRAIN_AFTER_FINISH }
+            }
+            Progress::Done => {
+                let completed = self.completed.filter(|_| self.done).unwrap_or(frame.at);
+                (self.completed, self.done) = (Some(completed), true);
                 Reading::Complete { until: completed + DRAIN_AFTER_DONE }
             }
         };
@@ -248,6 +259,7 @@ impl Body {
         let answer = decoder.finish(end, &mut |event| stamp(&mut events, now.as_nanos(), event));
         Seen {
             start,
+            // Not the end of our own wait for what might have come after it.
             end: completed.unwrap_or(now),
             ended,
             received: Some(received),
