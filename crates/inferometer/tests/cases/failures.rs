@@ -90,6 +90,26 @@ fn s01_a_server_that_never_answers_hangs_nobody() {
 }
 
 #[test]
+fn s01_a_complete_answer_ends_when_it_is_complete() {
+    let bench = Bench::new();
+    let finished = "script:100 T · fin, U(7,1)";
+    // No [DONE] and no end of the body; then bytes that would go on for ever.
+    for rest in ["hang", "600..9000/600 {\"choices\":[]} · hang", "D · hang"] {
+        let started = now();
+        let run = bench.measure(&format!("{finished} · {rest}"), "-n 2 -c 2");
+        let took = (now() - started).as_secs_f64();
+        assert!(took < 5.0, "{rest}: waited {took} s for what does not come");
+        assert_eq!(run.count("ok"), 2, "{rest}");
+        for sample in run.measured() {
+            let after = sample.count("end_ns").unwrap() - sample.count("last_ns").unwrap();
+            assert_ms("end after the last output", Some(after as f64 / 1e6), 0.0);
+        }
+        // Our own wait is in no rate.
+        assert_ms(rest, run.value("throughput/window_s").map(|window| window * 1e3), 100.0);
+    }
+}
+
+#[test]
 fn s05_an_event_that_is_no_json_fails_its_request_alone() {
     let bench = Bench::new();
     let run = bench.measure("s05", "-n 40 -c 20");
