@@ -13,7 +13,9 @@ use crate::event::{Event, Output};
 use crate::finish::Finish;
 use crate::flags::{Flag, Flags};
 use crate::meter::Meter;
+use crate::pieces::{Pieces, Reasoning};
 use crate::sse::Frame;
+use crate::template::{Channel, Found, Template};
 use crate::usage::Tracker;
 use crate::{chat, completions, mend};
 
@@ -45,6 +47,7 @@ pub(crate) struct Assembly {
     pub(crate) choices: Vec<ChoiceState>,
     pub(crate) usage: Tracker,
     pub(crate) meter: Meter,
+    pub(crate) template: Template,
     pub(crate) model: String,
     pub(crate) id: String,
     pub(crate) timing: String,
@@ -85,6 +88,9 @@ impl Assembly {
 
     /// Takes one JSON text, of an event or a whole answer.
     pub(crate) fn json(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event)) {
+        if let Some(found) = self.template.find(bytes) {
+            return self.repeated(&found, sink);
+        }
         // Far faster than the lossy reading, which is for the rest.
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
@@ -95,10 +101,30 @@ impl Assembly {
         if !text.starts_with('{') {
             self.malformed(&text);
         } else if let Ok(chunk) = serde_json::from_str(&text) {
+            self.template.learn(self.dialect, &chunk, &text);
             self.chunk(chunk, &text, sink);
         } else {
             self.mended(&text, sink);
         }
+    }
+
+    /// Takes an event that adds one text and in all else is one that was taken before.
+    fn repeated(&mut self, found: &Found<'_>, sink: &mut impl FnMut(Event)) {
+        self.template.hit();
+        self.chunks += 1;
+        let at = self.place(found.index);
+        let Some(state) = self.choices.get_mut(at) else { return };
+        let text = Cow::Borrowed(found.text);
+        let pieces = match found.channel {
+            Channel::Content => Pieces { content: text, ..Pieces::default() },
+            Channel::Reasoning => {
+                Pieces { reasoning: Reasoning { text, ..Reasoning::default() }, ..Pieces::default() }
+            }
+        };
+        let mut added = Added::default();
+        state.add(pieces, self.think_tags, &mut added, &mut self.flags);
+        self.tell(added, None, sink);
+        self.bound(added.chars);
     }
 
     /// Takes an error that ends the answer; it may explain the bare finish reason before it.

@@ -28,6 +28,11 @@ impl<T> From<T> for Few<T> {
 }
 
 impl<T> Few<T> {
+    /// The element, where there is just one.
+    pub(crate) fn only(&self) -> Option<&T> {
+        self.first.as_ref().filter(|_| self.rest.is_empty())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_none()
     }

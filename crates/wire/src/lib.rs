@@ -8,6 +8,7 @@
 //! |---|---|
 //! | where does an event end? | [`sse`] |
 //! | what does an event carry? | `chunk` (its JSON), `chat` and `completions` (the dialects), `pieces` |
+//! | need it be read at all? | `template` |
 //! | what has the answer become so far? | `assembly`, `choice`, `tools` |
 //! | how many tokens, of which kind? | [`usage`]; per event `meter` |
 //! | how did it end? | [`answer`], `finish`, `error` |
@@ -35,6 +36,7 @@ mod pieces;
 pub mod request;
 mod retry;
 pub mod sse;
+mod template;
 mod think;
 mod tools;
 pub mod usage;
