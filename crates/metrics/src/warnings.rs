@@ -12,8 +12,14 @@ const TOKENS_PER_CHUNK: f64 = 1.25;
 
 /// Adds every warning that the summary gives cause for.
 pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
-    let cached = cached(summary, cell.context.cache_busted);
-    let found = [unlisted(cell.causes.others), cached, chunked(summary), coalesced(summary), cost(summary)];
+    let found = [
+        unlisted(cell.causes.others),
+        invisible(summary),
+        cached(summary, cell.context.cache_busted),
+        chunked(summary),
+        coalesced(summary),
+        cost(summary),
+    ];
     summary.warnings.extend(found.into_iter().flatten());
     summary.warnings.extend(ttft(summary));
     if let Some(chunks) = summary.tokens.per_chunk.filter(|chunks| chunks.get() > TOKENS_PER_CHUNK)
@@ -33,6 +39,14 @@ pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
 /// Failures beyond the distinct causes that are kept.
 fn unlisted(others: u64) -> Option<String> {
     (others > 0).then(|| format!("{others} more failures of causes that are not listed"))
+}
+
+/// Answers that were paid for and that nobody can have read (W26): a table without their times says nothing of it.
+fn invisible(summary: &CellSummary) -> Option<String> {
+    let count = summary.validity.flags.get("output_invisible").copied().filter(|count| *count > 0)?;
+    Some(format!(
+        "{count} answers count output tokens of which nothing was visible: they have no first token"
+    ))
 }
 
 fn cached(summary: &CellSummary, cache_busted: bool) -> Option<String> {
