@@ -103,6 +103,15 @@ fn s09_what_nobody_told_is_not_zero() {
 }
 
 #[test]
+fn w26_tokens_that_nobody_saw_are_said_aloud() {
+    let bench = Bench::new();
+    let run = bench.measure("w26", "-n 2 -c 2");
+    assert_eq!((run.count("ok"), &run.metric("time_to_first_token")["n"]), (2, &0.into()));
+    let warnings = run.cell()["warnings"].to_string();
+    assert!(warnings.contains("visible"), "{warnings}");
+}
+
+#[test]
 fn whole_answers_and_the_older_dialect_say_the_same_tokens() {
     let bench = Bench::new();
     let tokens = |sample: &Sample| ["input_tokens", "output_tokens"].map(|name| sample.count(name));
