@@ -200,7 +200,7 @@ fn check(from: &str, to: &str, with: &str) {
         assert_eq!(samples.len(), EACH, "{name}");
         wrong.extend(samples.iter().filter_map(|sample| difference(&run, name, right, sample)));
         if !right.contains("no-ttft") {
-            run.check_stamps(name, samples.iter().copied());
+            run.check_stamps(&format!("{name}{with}"), samples.iter().copied());
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
