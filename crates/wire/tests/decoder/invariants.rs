@@ -5,7 +5,7 @@ use inferometer_wire::{Dialect, End, Event};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use crate::common::{A, B, DONE, ROLE, STOP, Scenario, USAGE, bytes, notation};
+use crate::common::{A, B, DONE, ROLE, STOP, Scenario, USAGE, bytes, describe, notation};
 
 /// Events of every kind, whose order may be any.
 const EVENTS: [&str; 20] = [
@@ -37,6 +37,36 @@ const SILENT: [&str; 4] = [
     r#"{"choices":[{"index":0,"finish_reason":null,"content_filter_offsets":{"check_offset":4}}]}"#,
     r#"{"id":"","model":"","choices":[],"prompt_filter_results":[{"prompt_index":0}]}"#,
     USAGE,
+];
+
+/// Events that are alike but for what stands at `~`, some of which is new output.
+const SHAPES: [&str; 8] = [
+    r#"{"choices":[{"index":0,"delta":{"content":"~"}}]}"#,
+    r#"{"choices":[{"index":0,"delta":{"content":"~"},"finish_reason":null}],"usage":null}"#,
+    r#"{"choices":[{"index":1,"delta":{"content":"","reasoning_content":"~"}}]}"#,
+    r#"{"choices":[{"index":0,"text":"~"}]}"#,
+    r#"{"choices":[{"delta":{"role":"~","content":"a"}}]}"#,
+    r#"{"choices":[{"delta":{"content":"~"},"finish_reason":"stop"}]}"#,
+    r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"~"}]}"#,
+    r#"{"choices":[{"delta":{"content":"~"}}],"usage":{"completion_tokens":3}}"#,
+];
+
+/// What may stand between quotes, or break out of them.
+const TEXTS: [&str; 14] = [
+    "a",
+    " bc",
+    "",
+    "stop",
+    r"\n",
+    r"\u4e2d",
+    "中\u{2028}",
+    r"\ud83d",
+    r"a\\",
+    r#"x"},"content":"y"#,
+    "\u{1}",
+    "\u{7f}",
+    "<think>",
+    "</think>",
 ];
 
 /// Lines that carry nothing, each with its end.
@@ -104,6 +134,36 @@ proptest! {
         prop_assert_eq!(outputs(&seen), outputs(&plain));
         let unpadded = format!("{answer:?}").replace(",\\\"obfuscation\\\":\\\"x9Qz\\\"", "");
         prop_assert_eq!(unpadded, format!("{plain_answer:?}"));
+    }
+
+    /// An event like the one before it may be read without a parse; a number of its own makes each one be parsed.
+    #[test]
+    fn events_that_are_alike_are_read_as_if_they_were_not(
+        stream in prop::collection::vec((select(&SHAPES[..3]), select(&SHAPES[..]), select(&TEXTS[..]), 0_u8..8), 0..40),
+        dialect in dialects(),
+    ) {
+        // Mostly one shape, so that most events are alike.
+        let common = stream.first().map_or(SHAPES[0], |(common, ..)| common);
+        let alike: Vec<String> = stream
+            .iter()
+            .map(|(_, other, text, chance)| if *chance == 0 { other } else { &common }.replace('~', text))
+            .collect();
+        let unlike: Vec<String> = alike
+            .iter()
+            .enumerate()
+            .map(|(n, event)| event.replacen('{', &format!("{{\"n\":{n},"), 1))
+            .collect();
+        let read = |events: &[String]| {
+            let events: Vec<&str> = events.iter().map(String::as_str).collect();
+            scenario(dialect, &render(&events)).run(usize::MAX)
+        };
+        let ((seen, answer), (parsed, right)) = (read(&alike), read(&unlike));
+        prop_assert_eq!(notation(&seen), notation(&parsed));
+        prop_assert_eq!(describe(&answer.outcome), describe(&right.outcome));
+        prop_assert_eq!(answer.flags, right.flags);
+        prop_assert_eq!(format!("{:?}", answer.transcripts().collect::<Vec<_>>()), format!("{:?}", right.transcripts().collect::<Vec<_>>()));
+        prop_assert_eq!(format!("{:?}", answer.usage), format!("{:?}", right.usage));
+        prop_assert_eq!((answer.finish_reason, answer.malformed), (right.finish_reason, right.malformed));
     }
 
     #[test]
