@@ -28,6 +28,7 @@ mod objective;
 mod row;
 mod run;
 mod stability;
+mod steady;
 mod summary;
 mod tally;
 mod throughput;

@@ -1,7 +1,7 @@
 //! What holds for any samples, also for ones that no honest file contains.
 
 use inferometer_metrics::{
-    Arrival, CellAccumulator, CellContext, CellSummary, Metric, Num, Stamped, Window, events_of, fill,
+    Arrival, CellAccumulator, CellContext, CellSummary, Metric, Num, Rate, Stamped, Window, events_of, fill,
 };
 use inferometer_record::{Events, Phase, Sample, Status, Verdict};
 use proptest::prelude::*;
@@ -104,6 +104,12 @@ fn quantiles_rise(metric: &Metric) -> bool {
     values.is_sorted() && inside && metric.all_attempts.as_deref().is_none_or(quantiles_rise)
 }
 
+fn is_inside(rate: &Rate) -> bool {
+    // ∞ − ∞ is no value, and may have bounds.
+    let Some(value) = rate.value else { return true };
+    rate.lo.is_none_or(|lo| lo <= value) && rate.hi.is_none_or(|hi| hi >= value)
+}
+
 fn check(summary: &CellSummary) -> Result<(), TestCaseError> {
     let counts = &summary.counts;
     prop_assert_eq!(counts.ok + counts.failed + counts.cancelled, counts.issued);
@@ -111,6 +117,13 @@ fn check(summary: &CellSummary) -> Result<(), TestCaseError> {
     prop_assert!(counts.useful <= counts.ok && counts.issued <= counts.attempts);
     if let (Some(peak), Some(mean)) = (summary.throughput.peak, summary.throughput.mean) {
         prop_assert!(peak.get() >= mean.get() * (1.0 - 1e-9));
+    }
+    let steady = summary.throughput.steady.iter();
+    let rates = steady.flat_map(|steady| [&steady.output_token_throughput, &steady.request_throughput]);
+    let stability = &summary.stability;
+    let spreads = [&stability.spread_ms, &stability.p95_over_p50, &stability.all_attempts_spread_ms];
+    for rate in rates.chain(spreads) {
+        prop_assert!(is_inside(rate), "{:?}", rate);
     }
     for (name, metric) in &summary.metrics {
         prop_assert!(quantiles_rise(metric), "{}: {:?}", name, metric);

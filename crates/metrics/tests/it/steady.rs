@@ -97,3 +97,43 @@ fn a_run_is_summed_up_from_its_folder() {
     manifest.cells.push(serde_json::json!({"gates": ["nonsense"]}));
     assert!(summarize(&manifest, std::iter::empty()).is_err());
 }
+
+/// A server in step: `slots` answers of 40 tokens at once, each of `life_ms`, again and again.
+fn in_step(slots: u64, life_ms: u64, requests: u64) -> Vec<Attempt> {
+    let first_ms = life_ms * 3 / 10;
+    let events: Vec<u64> = (0..40).map(|i| first_ms + i * (life_ms - first_ms) / 39).collect();
+    (0..requests).map(|i| answer(i, i / slots * life_ms, &events, Some(40))).collect()
+}
+
+/// The rates of a server in step are within one of its steps of the truth, inside their own interval, and without one
+/// where the batches cannot make it.
+fn check_in_step(slots: u64, life_ms: u64, requests: u64, interval: [bool; 2]) {
+    let cell = sum_up(closed(slots as u32), in_step(slots, life_ms, requests));
+    let steady = cell.throughput.steady.unwrap();
+    let truth = slots as f64 * 1e3 / life_ms as f64;
+    let one_step = slots as f64 / (requests - 2 * slots) as f64;
+    for (rate, truth) in
+        [(&steady.output_token_throughput, truth * 40.0), (&steady.request_throughput, truth)]
+    {
+        let value = rate.value.unwrap().get();
+        assert!((value / truth - 1.0).abs() <= one_step, "{value} is not {truth}: {slots}, {life_ms}");
+        let (lo, hi) = (rate.lo.map_or(value, Num::get), rate.hi.map_or(value, Num::get));
+        assert!(lo <= value && value <= hi, "{rate:?}");
+        assert!(rate.lo.is_none() || (lo <= truth && truth <= hi), "{rate:?} without {truth}");
+        assert_eq!(rate.note.is_some(), rate.lo.is_none(), "{rate:?}");
+    }
+    let found = [&steady.output_token_throughput, &steady.request_throughput].map(|rate| rate.lo.is_some());
+    assert_eq!(found, interval, "{slots} slots of {life_ms} ms: {steady:?}");
+}
+
+#[test]
+fn a_rate_lies_in_its_own_interval() {
+    check_in_step(4, 275, 64, [true, true]);
+    check_in_step(1, 280, 100, [true, true]);
+    check_in_step(3, 1_000, 299, [true, true]);
+    check_in_step(8, 410, 1_200, [true, true]);
+    // Three batches of a request's length are no ten.
+    check_in_step(16, 550, 80, [false, false]);
+    // Each of ten batches of two seconds holds 20 answers: alike by their length, not by the server's steadiness.
+    check_in_step(2, 200, 2 * (1 + 100 + 1), [false, false]);
+}
