@@ -31,9 +31,9 @@ pub(crate) fn of(ok: &Population, all: &Population) -> Stability {
     let ratio_lo = of_ok.and_then(|spread| spread.ratio_bounds.lo);
     let dip_p = dip_p(ok);
     Stability {
-        spread_ms: rate(of_ok, |spread| (spread.difference, spread.difference_bounds)),
-        p95_over_p50: rate(of_ok, |spread| (spread.ratio, spread.ratio_bounds)),
-        all_attempts_spread_ms: rate(of_all, |spread| (spread.difference, spread.difference_bounds)),
+        spread_ms: rate(of_ok, 0.0, |spread| (spread.difference, spread.difference_bounds)),
+        p95_over_p50: rate(of_ok, 1.0, |spread| (spread.ratio, spread.ratio_bounds)),
+        all_attempts_spread_ms: rate(of_all, 0.0, |spread| (spread.difference, spread.difference_bounds)),
         wide_tail: ratio_lo.is_some_and(|lo| lo > WIDE_TAIL),
         drift: drift(ok),
         bimodal: dip_p.map(|p| p < P_FOUND),
@@ -46,13 +46,15 @@ fn spread_of(population: &Population) -> Option<Spread> {
     Some(spread::combine(&at(Prob::P50)?, &at(Prob::P95)?))
 }
 
-fn rate(spread: Option<Spread>, of: fn(&Spread) -> (Option<f64>, Bounds)) -> Rate {
+/// No p95 is below its p50: a bound below `least` (0 between them, 1 as their ratio) only says that two intervals, each
+/// made by itself, overlap.
+fn rate(spread: Option<Spread>, least: f64, of: fn(&Spread) -> (Option<f64>, Bounds)) -> Rate {
     let Some(spread) = spread else { return Rate::default() };
     let (value, bounds) = of(&spread);
     Rate {
         value: value.and_then(Num::new),
-        lo: bounds.lo.and_then(Num::new),
-        hi: bounds.hi.and_then(Num::new),
+        lo: bounds.lo.map(|lo| lo.max(least)).and_then(Num::new),
+        hi: bounds.hi.map(|hi| hi.max(least)).and_then(Num::new),
         note: spread.above.then(|| "> value: p95 is censored".to_owned()),
     }
 }

@@ -54,6 +54,14 @@ fn drift_modes_and_wide_tails() {
 }
 
 #[test]
+fn a_tail_is_never_better_than_the_median() {
+    let attempts = (0..10).map(|i| answer(i, i * 500, &[100 + i * 7 % 10], Some(1)));
+    let stability = sum_up(closed(1), attempts).stability;
+    assert_eq!(stability.spread_ms.lo, Num::new(0.0));
+    assert_eq!(stability.p95_over_p50.lo, Num::new(1.0));
+}
+
+#[test]
 fn what_is_outside_the_window_is_outside_the_figures() {
     let context = CellContext { window: Some(window_ms(1_000, 2_000)), ..closed(1) };
     let warm = answer(0, 900, &[50, 150], Some(2)).with(|sample| sample.phase = Phase::Warmup);
