@@ -190,7 +190,7 @@ fn single_values(summary: &mut CellSummary) {
     let goodput = summary.goodput.as_ref();
     let per_useful = &summary.cost.per_useful_usd;
     let rate = |unit: &str, (whole, steady): (&crate::Rate, Option<&crate::Rate>)| Metric {
-        notes: whole.note.iter().cloned().chain(steady.map(|s| steady_note(s, unit))).collect(),
+        notes: whole.note.iter().cloned().chain(steady.and_then(|s| steady_note(s, unit))).collect(),
         ..single(unit, counts.ok, whole.value, None, None)
     };
     let values = [
@@ -213,9 +213,8 @@ fn single_values(summary: &mut CellSummary) {
     summary.metrics.extend(values.into_iter().map(|(name, metric)| (name.to_owned(), metric)));
 }
 
-fn steady_note(steady: &crate::Rate, unit: &str) -> String {
-    let value = steady.value.map_or(0.0, Num::get);
-    format!("steady part {value:.1} {unit}")
+fn steady_note(steady: &crate::Rate, unit: &str) -> Option<String> {
+    steady.value.map(|value| format!("steady part {:.1} {unit}", value.get()))
 }
 
 fn single(unit: &str, n: u64, value: Option<Num>, lo: Option<Num>, hi: Option<Num>) -> Metric {

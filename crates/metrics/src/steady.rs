@@ -4,7 +4,7 @@ use inferometer_stats::{ALPHA, batch, steady as mser};
 
 use crate::context::{Arrival, Window};
 use crate::row::Row;
-use crate::throughput::{Inputs, ok_ends};
+use crate::throughput::{Inputs, is_counted, ok_ends};
 use crate::{Num, Rate, Steady};
 
 /// Fewest requests that a steady part is worth naming for.
@@ -35,7 +35,11 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
         window,
         rule: rule.to_owned(),
         requests: ends.len() as u64,
-        output_token_throughput: tokens(inputs, window, life_s),
+        output_token_throughput: if is_counted(inputs) {
+            tokens(inputs, window, life_s)
+        } else {
+            Rate::default()
+        },
         request_throughput: requests(&ends, window, life_s),
     })
 }

@@ -30,26 +30,36 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
     let tokens = all(inside.tokens, inside.events);
     let unfinished = all(inside.unfinished_tokens, inside.unfinished_events);
     let per_second = |amount: f64| seconds.and_then(|seconds| Num::new(amount / seconds));
+    let known = |rate: Option<Num>| rate.filter(|_| is_counted(inputs));
     let includes_unfinished = inside.unfinished_tokens > 0 || inside.unfinished_events > 0;
     let ended = ok_ends(inputs.rows).filter(|end| inputs.window.contains(*end)).count();
     let note = includes_unfinished.then(|| "including tokens of unfinished requests".to_owned());
     let (buckets, peak, mean) = buckets(inputs);
     Throughput {
         window_s: seconds.and_then(Num::new),
-        output_token_throughput: Rate { value: per_second(tokens), note, ..Rate::default() },
+        output_token_throughput: Rate { value: known(per_second(tokens)), note, ..Rate::default() },
         request_throughput: Rate { value: per_second(ended as f64), ..Rate::default() },
-        useful_token_throughput: per_second(all(inside.useful_tokens, inside.useful_events)),
+        useful_token_throughput: known(per_second(all(inside.useful_tokens, inside.useful_events))),
         output_character_throughput: per_second(inside.chars as f64),
-        output_tokens: Num::new(tokens),
-        unfinished_tokens: Num::new(unfinished),
+        output_tokens: known(Num::new(tokens)),
+        unfinished_tokens: known(Num::new(unfinished)),
         includes_unfinished,
         sources: sources(inputs.rows, inside),
         steady: steady::of(inputs),
         buckets: Some(buckets),
-        peak,
-        mean,
+        peak: known(peak),
+        mean: known(mean),
         notes: notes(inputs),
     }
+}
+
+/// Whether any count of tokens is known: the server's, ours, or that of output events. Where nothing was answered, 0 is
+/// the count; where answers came that tell nothing of their tokens, there is none.
+pub(crate) fn is_counted(inputs: &Inputs<'_>) -> bool {
+    let inside = &inputs.timeline.inside;
+    let is_told = || inputs.rows.iter().any(|row| row.is_ok() && row.streamed.get().is_some());
+    let is_answered = inputs.rows.iter().any(Row::is_ok);
+    inside.tokens > 0 || inside.events > 0 || !is_answered || is_told()
 }
 
 /// Ends of the requests that ended ok.

@@ -248,6 +248,14 @@ fn s09_unknown_is_not_zero() {
     assert_eq!((cell.tokens.output, cell.tokens.input), (None, None));
     assert_eq!((cell.cost.total_usd, cell.cost.per_useful_usd.value), (None, None));
     assert_eq!(metric(&sum_up(closed(1), []), name::TTFT).n, 0);
+    // Answers of which neither usage nor an event tells: no rate, and none of 0.
+    let untold =
+        |i| answer(i, i * 500, &[], None).with(|s| s.end_ns = s.start_ns.map(|start| start + 400 * MS));
+    let throughput = sum_up(closed(1), one_after_another(60, untold)).throughput;
+    assert_eq!((throughput.output_token_throughput.value, throughput.output_tokens), (None, None));
+    assert_eq!((throughput.peak, throughput.useful_token_throughput), (None, None));
+    assert_eq!(throughput.steady.unwrap().output_token_throughput.value, None);
+    assert!(throughput.request_throughput.value.is_some());
 }
 
 #[test]
