@@ -49,6 +49,8 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Client {
             && (achieved / planned - 1.0).abs() <= RATE_TOLERANCE
     });
     let reasons = reasons(inputs, tolerance_ms, &late_starts, rate_held);
+    // A closed loop asks for what it reached.
+    let asked = if is_open { planned_rate } else { achieved_rate };
     Client {
         rate_held,
         asked_rate: asked_rate(inputs.context.arrival),
@@ -56,9 +58,10 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Client {
         achieved_rate: achieved_rate.and_then(Num::new),
         valid: reasons.is_empty(),
         reasons,
-        notes: notes(health),
+        notes: notes(health, asked),
         tolerance_ms: Num::new(tolerance_ms),
-        error_ms: error_ms(health).and_then(Num::new),
+        // A stamp is late by as much as the read was that brought it, at 99 % of the reads (of few, at all of them).
+        error_ms: judged_lateness(health).and_then(Num::new),
         schedule_lag: lag.metric("ms", Shape::Plain, &[]),
         planned_starts: planned,
         late_starts,
@@ -92,12 +95,6 @@ fn rate(instants: impl Iterator<Item = u64>) -> Option<f64> {
 fn judged_lateness(health: &ClientHealth) -> Option<f64> {
     let lateness = &health.wakeup_lateness;
     if lateness.n < MIN_WAKEUPS_FOR_P99 { lateness.max_ms } else { lateness.p99_ms.or(lateness.max_ms) }
-}
-
-/// A stamp is wrong by at most the lateness with which reads were noticed, or what the self-check saw.
-fn error_ms(health: &ClientHealth) -> Option<f64> {
-    let checked = health.ceiling.and_then(|ceiling| ceiling.stamp_error_p99_ms);
-    judged_lateness(health).into_iter().chain(checked).reduce(f64::max)
 }
 
 fn reasons(
@@ -138,13 +135,19 @@ fn reasons(
     reasons
 }
 
-fn notes(health: &ClientHealth) -> Vec<String> {
+fn notes(health: &ClientHealth, asked_rate: Option<f64>) -> Vec<String> {
     /// Steal and clock steps below these are every machine's.
     const STEAL_SHARE: f64 = 0.01;
     const CLOCK_STEP_MS: f64 = 10.0;
     let mut notes = Vec::new();
     if health.wakeup_lateness.n > 0 && health.wakeup_lateness.n < MIN_WAKEUPS_FOR_P99 {
         notes.push(format!("only {} wake-ups: their max is judged", health.wakeup_lateness.n));
+    }
+    let ceiling = health.ceiling.and_then(|ceiling| ceiling.requests_per_s);
+    if let Some((asked, ceiling)) = asked_rate.zip(ceiling).filter(|(asked, ceiling)| asked > ceiling) {
+        notes.push(format!(
+            "{asked:.0} requests/s are more than the {ceiling:.0} up to which this machine was checked"
+        ));
     }
     if let Some(steal) = health.steal_share.filter(|steal| *steal > STEAL_SHARE) {
         notes.push(format!("{:.1} % of the machine's time went to other guests", steal * 100.0));

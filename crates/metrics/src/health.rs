@@ -16,7 +16,8 @@ pub struct Lateness {
     pub max_ms: Option<f64>,
 }
 
-/// The most that this machine can measure validly, by the self-check.
+/// The most that this machine can measure validly, by the self-check: a property of the machine when it was checked, held
+/// against no cell's figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ceiling {

@@ -499,7 +499,8 @@ pub struct Client {
     pub notes: Vec<String>,
     /// The lateness that these figures can bear: max(0.5 ms, min(5 ms, 5 % of TTFT p50)).
     pub tolerance_ms: Option<Num>,
-    /// Client error is at most this, ms.
+    /// Client error is at most this, ms: p99 of this cell's own wake-up lateness, the largest below 100 wake-ups. In a
+    /// valid cell it is within the tolerance.
     pub error_ms: Option<Num>,
     /// Start − planned send, ms.
     pub schedule_lag: Metric,

@@ -1,6 +1,6 @@
 //! When a figure is not valid.
 
-use inferometer_metrics::{CellContext, CellSummary, ClientHealth, Lateness, Num};
+use inferometer_metrics::{Ceiling, CellContext, CellSummary, ClientHealth, Lateness, Num};
 use inferometer_record::Status;
 
 use crate::cell::{Attempt, answer, closed, healthy, open, sum_up};
@@ -21,6 +21,7 @@ fn check(health: ClientHealth, late: u64, reason: Option<&str>) {
         assert!(client.reasons.len() == 1 && client.reasons[0].contains(reason), "{:?}", client.reasons);
     }
     assert_eq!(client.tolerance_ms.map(Num::get), Some(5.0));
+    assert!(!client.valid || client.error_ms <= client.tolerance_ms, "{:?}", client.error_ms);
 }
 
 #[test]
@@ -62,6 +63,16 @@ fn c20_the_rate_is_held_against_the_plan() {
 #[test]
 fn client_error_beside_valid_figures() {
     assert_eq!(run(closed(1), 0).client.error_ms.map(Num::get), Some(0.4));
+    // The self-check is of another moment: its stamp error is not this cell's, its ceiling is held against the rate.
+    let checked = |requests_per_s| {
+        let ceiling = Ceiling { requests_per_s, stamp_error_p99_ms: Some(80.0), ..Ceiling::default() };
+        let health = ClientHealth { ceiling: Some(ceiling), ..healthy() };
+        run(CellContext { health, ..closed(1) }, 0).client
+    };
+    let client = checked(Some(99.0));
+    assert_eq!((client.error_ms.map(Num::get), client.valid), (Some(0.4), true));
+    assert_eq!(client.notes, ["100 requests/s are more than the 99 up to which this machine was checked"]);
+    assert!(checked(Some(100.5)).notes.is_empty() && checked(None).notes.is_empty());
     let unseen = run(CellContext { health: ClientHealth::default(), ..closed(1) }, 0).client;
     assert_eq!((unseen.error_ms, unseen.valid), (None, false), "not known is neither 0 nor passed");
     assert_eq!(unseen.reasons, ["the client's wake-up lateness was not recorded"]);
