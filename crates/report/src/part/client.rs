@@ -73,6 +73,26 @@ fn lateness(label: &str, lateness: &Lateness) -> Option<String> {
     (lateness.n > 0).then(|| format!("{label} lateness {} (n\u{a0}=\u{a0}{n})", parts.join(", ")))
 }
 
+/// Where the instants of a load are drawn, their own rate is not quite the one asked for.
+fn draw(client: &Client) -> &'static str {
+    let shown = |rate: Option<inferometer_metrics::Num>| rate.map(|rate| digits(rate.get()));
+    let is_other = client.asked_rate.is_some() && shown(client.asked_rate) != shown(client.planned_rate);
+    if is_other { " (this seed's draw)" } else { "" }
+}
+
+/// What the self-check found of this machine, when it was checked: of the run, not of a cell.
+pub(super) fn self_check(cells: &[CellSummary]) -> Fact {
+    let ceiling = cells.iter().find_map(|cell| cell.client.health.ceiling);
+    let said = ceiling.and_then(|ceiling| {
+        joined([
+            ceiling.stamp_error_p99_ms.map(|ms| format!("stamp error p99 {}\u{a0}ms", digits(ms))),
+            ceiling.requests_per_s.map(|most| format!("at most {}\u{a0}requests/s", digits(most))),
+            ceiling.events_per_s.map(|most| format!("at most {}\u{a0}events/s", digits(most))),
+        ])
+    });
+    Fact { label: "self-check", lines: said.into_iter().map(Text::from).collect() }
+}
+
 /// The rate that was asked for and the one that was reached; a closed loop asks for none.
 fn rate(client: &Client) -> Option<Text> {
     client.asked_rate.or(client.planned_rate)?;
@@ -81,7 +101,7 @@ fn rate(client: &Client) -> Option<Text> {
     };
     let rates = joined([
         per_second("asked", client.asked_rate),
-        per_second("planned", client.planned_rate),
+        per_second("planned", client.planned_rate).map(|planned| planned + draw(client)),
         per_second("achieved", client.achieved_rate),
     ])?;
     let held = match client.rate_held {

@@ -3,7 +3,7 @@
 use crate::page::{Block, Fact, Text};
 use crate::{Ending, RunView};
 
-use super::warnings;
+use super::{client, warnings};
 
 /// What must be known before any figure is read.
 pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
@@ -38,6 +38,7 @@ pub(super) fn closing(run: &RunView<'_>) -> Vec<Block> {
     let seed = run.seed().map(|seed| Text::from(seed.to_string()));
     let folder = run.folder.map(|folder| Text::from(folder.display().to_string()));
     vec![Block::Facts(vec![
+        client::self_check(&run.summary.cells),
         Fact { label: "seed", lines: seed.into_iter().collect() },
         Fact { label: "folder", lines: folder.into_iter().collect() },
     ])]

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use inferometer_metrics::{
-    Arrival, Cause, CellContext, CellSummary, Client, ClientHealth, Cost, Counts, GateOutcome, GateResult,
-    Lateness, Metric, Num, Over, Proportion, QuantilePoint, Rate, Stability, Stalls, Summary, TailFigure,
-    Throughput, Tokens, Validity, name,
+    Arrival, Cause, Ceiling, CellContext, CellSummary, Client, ClientHealth, Cost, Counts, GateOutcome,
+    GateResult, Lateness, Metric, Num, Over, Proportion, QuantilePoint, Rate, Stability, Stalls, Summary,
+    TailFigure, Throughput, Tokens, Validity, name,
 };
 use inferometer_record::{Manifest, State, Status};
 use inferometer_report::{Format, RunView, render};
@@ -86,14 +86,19 @@ pub(crate) fn good_client(n: u64) -> Client {
         ..Metric::default()
     };
     let wakeup_lateness = Lateness { n: 5120, p50_ms: Some(0.03), p99_ms: Some(0.35), max_ms: Some(0.9) };
+    let ceiling = Ceiling {
+        requests_per_s: Some(2000.0),
+        events_per_s: Some(182_000.0),
+        stamp_error_p99_ms: Some(1.27),
+    };
     Client {
         valid: true,
         tolerance_ms: num(5.0),
-        error_ms: num(0.41),
+        error_ms: num(0.35),
         schedule_lag: lag,
         late_starts: proportion(0, n, 0.0, 0.037),
         planned_starts: n,
-        health: ClientHealth { wakeup_lateness, ..ClientHealth::default() },
+        health: ClientHealth { wakeup_lateness, ceiling: Some(ceiling), ..ClientHealth::default() },
         ..Client::default()
     }
 }

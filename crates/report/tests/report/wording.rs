@@ -123,6 +123,15 @@ fn tokens_and_rates() {
         },
         "rate in requests/s: asked 200 · achieved 200: held",
     );
+    check(
+        |cell| {
+            cell.client.asked_rate = num(20.0);
+            cell.client.planned_rate = num(26.4);
+            cell.client.achieved_rate = num(26.41);
+            cell.client.rate_held = Some(true);
+        },
+        "rate in requests/s: asked 20.0 · planned 26.4 (this seed's draw) · achieved 26.4: held",
+    );
 }
 
 #[test]
