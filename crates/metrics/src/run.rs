@@ -1,6 +1,6 @@
 //! From a run's folder to its summary.
 
-use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State};
+use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State, Status};
 
 use crate::{CellAccumulator, CellContext, Summary};
 
@@ -17,7 +17,9 @@ pub fn summarize(
         manifest.cells.iter().map(|cell| serde_json::from_value(cell.clone())).collect();
     let mut cells = Cells { cells: contexts?.into_iter().map(Cell::new).collect(), latest: 0 };
     let mut unplaced = 0_u64;
+    let mut preflight = Preflight::default();
     for (sample, events) in samples {
+        preflight.see(&sample);
         match cells.of(&sample) {
             Some(cell) => cell.accumulator.push(&sample, events.as_ref()),
             // A preflight may stand before any cell.
@@ -31,6 +33,7 @@ pub fn summarize(
     if unplaced > 0 {
         warnings.push(format!("{unplaced} samples belong to no cell of this run"));
     }
+    warnings.extend(preflight.stopped());
     Ok(Summary {
         schema: SCHEMA,
         run_id: manifest.run_id.clone(),
@@ -40,6 +43,37 @@ pub fn summarize(
         warnings,
         ..Summary::default()
     })
+}
+
+/// What became of the request before any load.
+#[derive(Default)]
+struct Preflight {
+    /// The last one that was not answered.
+    failed: Option<Sample>,
+    /// Whether anything was sent after it.
+    is_passed: bool,
+}
+
+impl Preflight {
+    fn see(&mut self, sample: &Sample) {
+        match sample.phase {
+            Phase::Preflight if sample.status.is_failure() || sample.status == Status::ClientLimit => {
+                self.failed = Some(sample.clone());
+            }
+            Phase::Preflight => self.failed = None,
+            Phase::Warmup | Phase::Measure => self.is_passed = true,
+        }
+    }
+
+    /// Why nothing was measured, where it was the preflight that stopped the run.
+    fn stopped(self) -> Option<String> {
+        let sample = self.failed.filter(|_| !self.is_passed)?;
+        let http = sample.http_status.map(|status| format!(" HTTP {status}"));
+        let code = sample.error_code.map(|code| format!(" {code}"));
+        let message = sample.error_message.map(|message| format!(": {message}"));
+        let why = [http, code, message].into_iter().flatten().collect::<String>();
+        Some(format!("the preflight of {} failed: {}{why}", sample.target, sample.status.name()))
+    }
 }
 
 struct Cell {

@@ -1,7 +1,7 @@
 //! The steady part, and the stability of the first token.
 
 use inferometer_metrics::{CellContext, Num, Summary, Window, name, summarize};
-use inferometer_record::{Manifest, Phase, State};
+use inferometer_record::{Manifest, Phase, State, Status};
 
 use crate::cell::{Attempt, MS, answer, closed, metric, open, sum_up, window_ms};
 
@@ -104,6 +104,24 @@ fn a_run_is_summed_up_from_its_folder() {
     assert!(summarize(&manifest, samples.into_iter()).unwrap().interrupted);
     manifest.cells.push(serde_json::json!({"gates": ["nonsense"]}));
     assert!(summarize(&manifest, std::iter::empty()).is_err());
+}
+
+#[test]
+fn a_run_that_its_preflight_stopped_says_why() {
+    let refused = answer(0, 0, &[], None).failed(Status::HttpError, 5).with(|sample| {
+        (sample.phase, sample.target, sample.http_status) = (Phase::Preflight, "a".into(), Some(401));
+        sample.error_message = Some("no such key".into());
+    });
+    let manifest = Manifest { state: State::Interrupted, ..Manifest::default() };
+    let warnings = |attempts: &[&Attempt]| {
+        let samples = attempts.iter().map(|attempt| (attempt.sample.clone(), None));
+        summarize(&manifest, samples).unwrap().warnings
+    };
+    assert_eq!(warnings(&[&refused]), ["the preflight of a failed: http_error HTTP 401: no such key"]);
+    // A preflight that was only warned of did not stop the run.
+    assert!(warnings(&[&refused, &answer(1, 10, &[50], Some(1))]).is_empty());
+    let answered = answer(0, 0, &[50], Some(1)).with(|sample| sample.phase = Phase::Preflight);
+    assert!(warnings(&[&answered]).is_empty());
 }
 
 /// A server in step: `slots` answers of 40 tokens at once, each of `life_ms`, again and again.
