@@ -100,7 +100,11 @@ fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSumma
         }),
         goodput: goodput::of(&cell.context.objectives, &cohort.requests, window),
         cost: cell.money.finish(counts.ok, counts.useful),
-        validity: cell.answers.finish(counts.useful, counts.issued - counts.cancelled),
+        validity: cell.answers.finish(
+            counts.useful,
+            counts.issued - counts.cancelled,
+            cell.context.degraded_is_useful,
+        ),
         client: client::of(&client::Inputs {
             context: &cell.context,
             rows: &cell.rows,

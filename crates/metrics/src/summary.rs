@@ -471,6 +471,8 @@ pub struct Validity {
     pub valid: u64,
     /// Worth having where the workload says so.
     pub degraded: u64,
+    /// Whether the workload says so: a token limit was asked for, hence answers are cut at it.
+    pub degraded_is_useful: bool,
     /// Not worth having.
     pub invalid: u64,
     /// Not checked.

@@ -11,6 +11,10 @@ use crate::{Num, Proportion, Stalls, Tokens, Validity};
 /// Distinct flags that are counted; more can only come from a file that is not ours.
 const MAX_FLAGS: usize = 256;
 
+/// Cached tokens of a request that say nothing: the mark of a text's beginning and what a chat template puts before the
+/// prompt are the same in every request, however new its prompt is.
+const ALWAYS_CACHED: u64 = 4;
+
 /// A total that is absent until its first part comes.
 fn add(total: &mut Option<u64>, part: Option<u64>) {
     if let Some(part) = part {
@@ -24,6 +28,8 @@ pub(crate) struct TokenTally {
     totals: Tokens,
     cached_of: u64,
     cached: u64,
+    /// Of `cached`, what is more than [`ALWAYS_CACHED`] in its request.
+    cached_beyond: u64,
     told_cached: bool,
     streamed: u64,
     events: u64,
@@ -49,6 +55,7 @@ impl TokenTally {
         if let (Some(input), Some(cached)) = (sample.input_tokens, sample.cache_read_tokens) {
             self.cached_of = self.cached_of.saturating_add(input);
             self.cached = self.cached.saturating_add(cached);
+            self.cached_beyond = self.cached_beyond.saturating_add(cached.saturating_sub(ALWAYS_CACHED));
             self.told_cached = true;
         }
         if let Some(streamed) = streamed.filter(|_| sample.chunks > 0 && !has_flag(sample, "not_streamed")) {
@@ -71,6 +78,11 @@ impl TokenTally {
     /// Streamed tokens per output event over ok answers; `None` without any.
     pub(crate) fn per_event(&self) -> Option<f64> {
         (self.events > 0).then(|| self.streamed as f64 / self.events as f64).filter(|ratio| *ratio > 0.0)
+    }
+
+    /// Share of the prompt tokens that a cache gave beyond the few that it always gives; 0 where nothing is told.
+    pub(crate) fn cached_beyond_share(&self) -> f64 {
+        self.cached_beyond as f64 / self.cached_of.max(1) as f64
     }
 
     pub(crate) fn finish(&self) -> Tokens {
@@ -164,9 +176,9 @@ impl Answers {
     }
 
     /// `of` are the requests that were not cancelled.
-    pub(crate) fn finish(&self, useful: u64, of: u64) -> Validity {
+    pub(crate) fn finish(&self, useful: u64, of: u64, degraded_is_useful: bool) -> Validity {
         let useful: Proportion = proportion_of(useful, of);
-        Validity { useful, ..self.validity.clone() }
+        Validity { useful, degraded_is_useful, ..self.validity.clone() }
     }
 }
 

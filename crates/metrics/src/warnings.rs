@@ -1,10 +1,10 @@
 //! What a reader must know beside a cell's figures.
 
+use crate::CellSummary;
 use crate::accumulator::CellAccumulator;
 use crate::names::name;
-use crate::{CellSummary, Num};
 
-/// A cached share above this is said.
+/// A share of cached prompt tokens above this is said.
 const CACHED_SHARE: f64 = 0.01;
 
 /// Tokens per output event above which a chunk is no longer nearly a token.
@@ -15,7 +15,7 @@ pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
     let found = [
         unlisted(cell.causes.others),
         invisible(summary),
-        cached(summary, cell.context.cache_busted),
+        cached(summary, cell),
         chunked(summary),
         coalesced(summary),
         cost(summary),
@@ -49,10 +49,11 @@ fn invisible(summary: &CellSummary) -> Option<String> {
     ))
 }
 
-fn cached(summary: &CellSummary, cache_busted: bool) -> Option<String> {
-    let share = summary.tokens.cached_share.map(Num::get).filter(|share| *share > CACHED_SHARE)?;
-    let though = if cache_busted { ", though every prompt was made new" } else { "" };
-    Some(format!("{:.1} % of the prompt tokens came from a cache{though}", share * 100.0))
+/// The few tokens that precede every prompt are always in a cache: alone, they are no news.
+fn cached(summary: &CellSummary, cell: &CellAccumulator) -> Option<String> {
+    let share = summary.tokens.cached_share.filter(|_| cell.tokens.cached_beyond_share() > CACHED_SHARE)?;
+    let though = if cell.context.cache_busted { ", though every prompt was made new" } else { "" };
+    Some(format!("{:.1} % of the prompt tokens came from a cache{though}", share.get() * 100.0))
 }
 
 fn chunked(summary: &CellSummary) -> Option<String> {

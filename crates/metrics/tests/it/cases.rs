@@ -243,6 +243,25 @@ fn censored_and_absent_are_told_apart() {
 }
 
 #[test]
+fn s03_what_a_cache_gave_is_said() {
+    let warnings = |prompt: u64, cached: fn(u64) -> u64| {
+        let of = |i| {
+            answer(i, i * 500, &C01, Some(5)).with(|sample| {
+                (sample.input_tokens, sample.cache_read_tokens) = (Some(prompt), Some(cached(i)));
+            })
+        };
+        let context = inferometer_metrics::CellContext { cache_busted: true, ..closed(1) };
+        sum_up(context, one_after_another(20, of)).warnings
+    };
+    assert!(warnings(36, |_| 1).is_empty(), "the mark of a text's beginning, in every request");
+    assert!(warnings(10, |_| 4).is_empty());
+    assert!(warnings(1_000, |_| 12).is_empty());
+    let said = warnings(100, |i| if i % 2 == 0 { 84 } else { 1 });
+    assert_eq!(said, ["42.5 % of the prompt tokens came from a cache, though every prompt was made new"]);
+    assert_eq!(warnings(100, |_| 7).len(), 1);
+}
+
+#[test]
 fn s09_unknown_is_not_zero() {
     let cell: CellSummary = sum_up(closed(1), one_after_another(5, |i| answer(i, i * 500, &C01, None)));
     assert_eq!((cell.tokens.output, cell.tokens.input), (None, None));

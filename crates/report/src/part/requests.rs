@@ -30,18 +30,24 @@ fn ended(cell: &CellSummary) -> Option<String> {
 }
 
 fn answers(cell: &CellSummary) -> Option<String> {
-    let (counts, useful) = (&cell.counts, &cell.validity.useful);
-    let is_plain = useful.count == useful.n && counts.empty == 0 && counts.capped == 0;
-    if is_plain && cell.validity.degraded == 0 && cell.validity.unverifiable == 0 {
-        return None;
-    }
-    joined([
-        proportion(useful).map(|share| format!("useful {share} ({})", of(useful))),
+    let (counts, validity) = (&cell.counts, &cell.validity);
+    // What was asked for is no fault: it is counted, and not called degraded.
+    let (cap, degraded) = if validity.degraded_is_useful {
+        (" (asked for)", validity.degraded.saturating_sub(counts.capped))
+    } else {
+        ("", validity.degraded)
+    };
+    let cut = (counts.capped > 0).then(|| format!("{} cut by the token limit{cap}", count(counts.capped)));
+    let others = [
         some(counts.empty, "empty", "empty"),
-        some(counts.capped, "cut by the token limit", "cut by the token limit"),
-        some(cell.validity.degraded, "degraded", "degraded"),
-        some(cell.validity.unverifiable, "not verifiable", "not verifiable"),
-    ])
+        some(degraded, "degraded", "degraded"),
+        some(validity.unverifiable, "not verifiable", "not verifiable"),
+    ];
+    let useful = &validity.useful;
+    let is_plain = useful.count == useful.n && others.iter().all(Option::is_none);
+    let share = proportion(useful).filter(|_| !is_plain || (counts.capped > 0 && cap.is_empty()));
+    let share = share.map(|share| format!("useful {share} ({})", of(useful)));
+    joined([share, cut].into_iter().chain(others))
 }
 
 fn attempts(cell: &CellSummary) -> Option<String> {
@@ -64,8 +70,11 @@ fn attempts(cell: &CellSummary) -> Option<String> {
     ])
 }
 
+/// Flags that are the rule, and those that another line counts: `summary.json` has them all.
+const NO_NEWS: [&str; 4] = ["first_chunk_estimated", "zero_gap", "capped", "empty"];
+
 fn flags(cell: &CellSummary) -> Option<String> {
-    let flags =
-        joined(cell.validity.flags.iter().map(|(flag, n)| Some(format!("{flag}\u{a0}{}", count(*n)))))?;
+    let news = cell.validity.flags.iter().filter(|(flag, _)| !NO_NEWS.contains(&flag.as_str()));
+    let flags = joined(news.map(|(flag, n)| Some(format!("{flag}\u{a0}{}", count(*n)))))?;
     Some(format!("flags: {flags}"))
 }

@@ -135,6 +135,29 @@ fn tokens_and_rates() {
 }
 
 #[test]
+fn what_was_asked_for_is_no_fault() {
+    let capped = |asked: bool| {
+        move |cell: &mut CellSummary| {
+            cell.counts.capped = 60;
+            cell.validity.degraded = 60;
+            cell.validity.degraded_is_useful = asked;
+            let flags = [("capped", 60), ("first_chunk_estimated", 60), ("think_tags", 2), ("zero_gap", 1)];
+            cell.validity.flags = flags.map(|(flag, n)| (flag.to_owned(), n)).into();
+        }
+    };
+    check(capped(true), "3 warm-ups dropped\n            60 cut by the token limit (asked for)\n");
+    check(capped(false), "60 cut by the token limit · 60 degraded\n");
+    check(capped(false), "            flags: think_tags 2\n");
+    check(
+        |cell| {
+            capped(true)(cell);
+            cell.validity.degraded = 63;
+        },
+        "useful 100 % [96.3–100] (60 of 60) · 60 cut by the token limit (asked for) · 3 degraded",
+    );
+}
+
+#[test]
 fn a_long_message_is_cut_between_words_and_only_the_first_causes_are_shown() {
     let failed = |n: u64| cause(inferometer_record::Status::Protocol, None, "odd", &"word ".repeat(200), n);
     check(|cell| cell.failures = (1..=7).map(failed).collect(), "2 more causes in samples.jsonl");
