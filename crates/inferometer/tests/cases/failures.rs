@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use crate::harness::{Bench, assert_ms, now, report};
+use crate::harness::{Bench, Sample, assert_ms, now, report};
 
 #[test]
 fn c12_an_error_in_the_stream_is_no_success() {
@@ -56,15 +56,21 @@ fn c14_what_was_never_answered_has_no_rate() {
 #[test]
 fn c16_a_time_limit_keeps_what_was_in_flight() {
     let bench = Bench::new();
-    let run = bench.measure("c16", "-c 10 --duration 3s --grace 0s --ramp 0s");
+    let run = bench.measure("c16", "-c 10 --duration 2950ms --grace 0s --ramp 0s");
     assert_eq!((run.count("ok"), run.count("cancelled"), run.count("failed")), (0, 10, 0));
     assert_eq!(run.metric("request_latency")["n"], 0);
     assert_eq!(run.cell()["throughput"]["includes_unfinished"], true);
-    let seen: u64 = run.measured().map(|sample| sample.count("chunks").unwrap()).sum();
-    assert!((260..=300).contains(&seen), "{seen} of 29 or 30 from each of ten streams");
+    // One that came when the time was over, but before its stream was cut, is in no rate.
+    let over_ns = run.cell()["window"]["to_ns"].as_u64().unwrap();
+    let in_time = |sample: &Sample| {
+        sample.count("chunks").unwrap() - u64::from(sample.count("last_ns") >= Some(over_ns))
+    };
+    let seen: u64 = run.measured().map(in_time).sum();
+    // 29 from each; where others take the processor, the last of them may come too late.
+    assert!((260..=290).contains(&seen), "{seen} of 29 from each of ten streams");
     assert_eq!(run.value("throughput/output_tokens"), Some(seen as f64));
     let rate = run.value("throughput/output_token_throughput/value").unwrap();
-    assert!((rate - seen as f64 / 3.0).abs() < 0.5, "{rate} tokens/s of {seen} tokens in 3 s");
+    assert!((rate - seen as f64 / 2.95).abs() < 0.5, "{rate} tokens/s of {seen} tokens in 2.95 s");
     let notes = run.cell()["throughput"].to_string();
     assert!(notes.contains("unfinished"), "{notes}");
 }

@@ -1,7 +1,9 @@
 //! Cases of a run that is cut: by a signal, by two, by a kill.
 
 use std::path::Path;
+use std::time::Duration;
 
+use inferometer_clock::block_until;
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -11,7 +13,13 @@ use crate::harness::{Bench, Left, Outcome, Started, now, report, strict, wait_un
 fn under_way(bench: &Bench) -> Started {
     let run = bench.run("c18", "-n 200 -c 2 --no-preflight").start();
     wait_until("some have ended", || bench.server.truth().requests.len() >= 4);
+    rest();
     run
+}
+
+/// Lets what has just ended be read and what follows it begin; an answer of C01 takes three times as long.
+fn rest() {
+    block_until(now() + Duration::from_millis(150));
 }
 
 /// Interrupted once, it reports at once, all of what it saw, and blames nobody.
@@ -89,6 +97,7 @@ fn c18_a_wait_for_the_next_try_can_be_interrupted() {
     let bench = Bench::new();
     let run = bench.run("c39", "-n 50 -c 3 --no-preflight --retries 3").start();
     wait_until("all wait for their second try", || bench.server.truth().requests.len() == 3);
+    rest();
     run.signal(Signal::INT);
     let run = Outcome::read(run.end(), &bench);
     assert_eq!((run.code, run.count("issued")), (130, 3));
@@ -141,7 +150,7 @@ fn a_kill_loses_at_most_the_last_second() {
     let killed = now().as_nanos();
     let Left { ended, out } = run.end();
     assert_eq!(ended.code, None);
-    let answered = bench.server.settled(std::time::Duration::from_secs(5));
+    let answered = bench.server.settled(Duration::from_secs(5));
     let old = answered.requests.iter().filter(|record| record.end_ns + 1_200_000_000 < killed).count();
     let text = std::fs::read_to_string(out.join("samples.jsonl")).unwrap();
     let whole = text.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count();
