@@ -14,8 +14,7 @@ use inferometer_record::{Events, Phase as PhaseKind, Sample, Text};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::{self as transport, Client, Connections, Environment, HttpVersion, Sockets};
 use inferometer_workload::{Cache, Prompts};
-use tokio::runtime::{self, Runtime};
-use tokio::task::LocalSet;
+use tokio::runtime::{self, LocalOptions, LocalRuntime};
 
 use crate::appraise::Appraiser;
 use crate::ask::Asker;
@@ -145,16 +144,15 @@ impl<'a> Runner<'a> {
         let target = self.reach(cell.target)?;
         let asker = Asker::new(cell, prompts)?;
         let phases: Vec<Arc<Phase>> = self.number(phases);
-        let runtimes: Vec<Runtime> = (0..shards).map(|_| shard_runtime()).collect::<io::Result<_>>()?;
         let (out, inbox) = sync_channel(CHANNEL);
         let barrier = Barrier::new(shards as usize);
         thread::scope(|scope| {
             let mut threads = Vec::new();
-            for (index, runtime) in (0..).zip(runtimes) {
+            for index in 0..shards {
                 let seat = self.seat(index, shards, cell, &asker, &target, &out);
                 let (phases, barrier) = (phases.as_slice(), &barrier);
                 let thread = thread::Builder::new().name(format!("shard-{index}"));
-                threads.push(thread.spawn_scoped(scope, move || seat.run(&runtime, phases, barrier))?);
+                threads.push(thread.spawn_scoped(scope, move || seat.run(phases, barrier))?);
             }
             drop(out);
             let last_end = self.work(cell, &inbox, sink);
@@ -320,15 +318,16 @@ struct Seat {
 
 impl Seat {
     /// The life of a shard's thread: every phase, in step with the other shards.
-    fn run(self, runtime: &Runtime, phases: &[Arc<Phase>], barrier: &Barrier) -> Result<ShardReport, Error> {
-        let local = LocalSet::new();
+    fn run(self, phases: &[Arc<Phase>], barrier: &Barrier) -> Result<ShardReport, Error> {
         let control = self.control.clone();
-        let mut ready =
-            local.block_on(runtime, async { self.shard() }).map(|shard| (shard, ShardReport::default()));
+        let mut ready = shard_runtime().map_err(Error::from).and_then(|runtime| {
+            let shard = runtime.block_on(async { self.shard() })?;
+            Ok((runtime, shard, ShardReport::default()))
+        });
         for phase in phases {
-            ready = ready.and_then(|(shard, _)| {
-                let report = local.block_on(runtime, shard.clone().run(phase.clone()))?;
-                Ok((shard, report))
+            ready = ready.and_then(|(runtime, shard, _)| {
+                let report = runtime.block_on(shard.clone().run(phase.clone()))?;
+                Ok((runtime, shard, report))
             });
             // A shard that failed still keeps step: the others would wait for it for ever.
             if ready.is_err() {
@@ -336,7 +335,7 @@ impl Seat {
             }
             barrier.wait();
         }
-        ready.map(|(_, report)| report)
+        ready.map(|(_, _, report)| report)
     }
 
     fn shard(self) -> Result<Rc<Shard<Sockets>>, Error> {
@@ -356,8 +355,9 @@ impl Seat {
     }
 }
 
-fn shard_runtime() -> io::Result<Runtime> {
-    runtime::Builder::new_current_thread().enable_all().build()
+/// A runtime of one thread, for tasks that never leave it.
+fn shard_runtime() -> io::Result<LocalRuntime> {
+    runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default())
 }
 
 /// One core is left for the kernel, the worker and the progress line.

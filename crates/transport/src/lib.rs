@@ -18,6 +18,7 @@ mod http1;
 mod http2;
 mod inflate;
 mod limit;
+mod nudge;
 mod open;
 mod options;
 mod payload;
