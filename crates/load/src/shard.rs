@@ -120,9 +120,14 @@ impl<C: Connect + 'static> Share<C> {
             }
             self.note_planned(start.offset);
             tasks.spawn_local(self.clone().run_slot(ask));
-            while tasks.try_join_next().is_some() {}
+            while let Some(ended) = tasks.try_join_next() {
+                ended.map_err(io::Error::other)?;
+            }
         }
-        while tasks.join_next().await.is_some() {}
+        // A task that panicked has lost its sample: better no figure than one without it.
+        while let Some(ended) = tasks.join_next().await {
+            ended.map_err(io::Error::other)?;
+        }
         Ok(())
     }
 
