@@ -28,7 +28,7 @@ pub use view::{Ending, RunView};
 /// the other formats have neither.
 pub fn render(run: &RunView<'_>, format: Format, width: usize, color: bool) -> String {
     match format {
-        Format::Table => terminal::draw(&part::page(run), width, color),
+        Format::Table => terminal::draw(&part::screen(run), width, color),
         Format::Json => json::write(run.summary),
         Format::Csv => csv::write(run),
         Format::Md => markdown::draw(&part::page(run)),

@@ -10,7 +10,7 @@ use crate::page::{Block, Text};
 use super::{client, failures, gates, money, requests, throughput, times, tokens, warnings};
 
 /// What makes the cell of a slow client valid.
-const REMEDY: &str =
+pub(super) const REMEDY: &str =
     "Lower the rate or the concurrency, or use a machine with more or idler cores, and measure again.";
 
 /// Everything about a cell.
@@ -29,23 +29,6 @@ pub(super) fn full(run: &RunView<'_>, cell: &CellSummary) -> Vec<Block> {
     facts.push(gates::fact(cell));
     facts.extend(times::caveats(cell));
     blocks.push(Block::Facts(facts));
-    blocks.extend(warnings(&cell.warnings));
-    blocks
-}
-
-/// Only what is wrong with a cell; nothing where all is well.
-pub(super) fn brief(run: &RunView<'_>, cell: &CellSummary) -> Vec<Block> {
-    let facts = vec![failures::causes(cell), gates::fact(cell)];
-    let has_facts = facts.iter().any(|fact| !fact.lines.is_empty());
-    let alarms = alarms(cell);
-    if alarms.is_empty() && !has_facts && cell.warnings.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks = vec![heading(run, cell)];
-    blocks.extend(alarms);
-    if has_facts {
-        blocks.push(Block::Facts(facts));
-    }
     blocks.extend(warnings(&cell.warnings));
     blocks
 }
@@ -70,14 +53,19 @@ fn arrival(run: &RunView<'_>, cell: &CellSummary) -> Option<String> {
         .or_else(|| rate.map(|rate| format!("{}\u{a0}requests/s asked", digits(rate))))
 }
 
-/// What makes the figures below unusable, or shows that there are none.
 fn alarms(cell: &CellSummary) -> Vec<Block> {
-    let mut alarms = Vec::new();
-    if !cell.client.valid {
-        alarms.push(format!("NOT VALID: {}. {REMEDY}", client::reasons(cell)));
-    }
-    if cell.counts.ok == 0 && cell.counts.issued > 0 {
-        alarms.push(format!("no request succeeded: 0 of {}.", cell.counts.issued));
-    }
-    alarms.into_iter().map(|text| Block::Notice(Text::bad(text))).collect()
+    let invalid = not_valid(cell, "").map(|said| format!("{said} {REMEDY}"));
+    let alarms = invalid.into_iter().chain(none_succeeded(cell, ""));
+    alarms.map(|text| Block::Notice(Text::bad(text))).collect()
+}
+
+/// What makes the figures unusable; `of` names the cell where others stand beside it.
+pub(super) fn not_valid(cell: &CellSummary, of: &str) -> Option<String> {
+    (!cell.client.valid).then(|| format!("NOT VALID{of}: {}.", client::reasons(cell)))
+}
+
+/// What shows that there are no figures.
+pub(super) fn none_succeeded(cell: &CellSummary, of: &str) -> Option<String> {
+    let is_dead = cell.counts.ok == 0 && cell.counts.issued > 0;
+    is_dead.then(|| format!("no request succeeded{of}: 0 of {}.", cell.counts.issued))
 }

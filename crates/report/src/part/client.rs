@@ -84,12 +84,9 @@ fn draw(client: &Client) -> &'static str {
 pub(super) fn self_check(cells: &[CellSummary]) -> Fact {
     let ceiling = cells.iter().find_map(|cell| cell.client.health.ceiling);
     let said = ceiling.and_then(|ceiling| {
-        let most = [(ceiling.requests_per_s, "requests/s"), (ceiling.events_per_s, "events/s")];
-        let most = most.into_iter().filter_map(|(rate, unit)| Some(format!("{}\u{a0}{unit}", digits(rate?))));
-        let most = most.collect::<Vec<_>>().join(" or ");
         joined([
             ceiling.stamp_error_p99_ms.map(|ms| format!("stamp error p99 {}\u{a0}ms", digits(ms))),
-            (!most.is_empty()).then(|| format!("at most {most}")),
+            ceiling.requests_per_s.map(|most| format!("at most {}\u{a0}requests/s", digits(most))),
         ])
     });
     Fact { label: "self-check", lines: said.into_iter().map(Text::from).collect() }

@@ -1,5 +1,6 @@
 //! What a reader should see of a run: headline first, then the cells, then where it all stands.
 
+mod brief;
 mod cell;
 mod client;
 mod failures;
@@ -17,21 +18,31 @@ use inferometer_metrics::CellSummary;
 use crate::RunView;
 use crate::page::{Block, Text};
 
-/// Up to so many cells are shown in full below their table; of more, only what is wrong with them.
-const FULL_CELLS: usize = 4;
+/// Up to so many cells are shown in full on a screen; of more, their table and what goes with it.
+const FULL_ON_SCREEN: usize = 2;
 
-/// The page of a run.
+/// The page of a run at a terminal: a sweep fits a screen.
+pub(crate) fn screen(run: &RunView<'_>) -> Vec<Block> {
+    let cells = &run.summary.cells;
+    if cells.len() <= FULL_ON_SCREEN {
+        return page(run);
+    }
+    let mut blocks = run::opening(run);
+    blocks.extend(sweep::blocks(cells));
+    blocks.extend(brief::blocks(run, cells));
+    blocks.extend(run::closing(run, true));
+    blocks
+}
+
+/// The page of a run with everything about each cell.
 pub(crate) fn page(run: &RunView<'_>) -> Vec<Block> {
     let cells = &run.summary.cells;
     let mut blocks = run::opening(run);
     if cells.len() > 1 {
         blocks.extend(sweep::blocks(cells));
     }
-    let is_full = cells.len() <= FULL_CELLS;
-    blocks.extend(
-        cells.iter().flat_map(|cell| if is_full { cell::full(run, cell) } else { cell::brief(run, cell) }),
-    );
-    blocks.extend(run::closing(run));
+    blocks.extend(cells.iter().flat_map(|cell| cell::full(run, cell)));
+    blocks.extend(run::closing(run, false));
     blocks
 }
 

@@ -26,6 +26,14 @@ pub(super) fn fact(run: &RunView<'_>, cell: &CellSummary) -> Fact {
     Fact { label: "cost", lines }
 }
 
+/// Total and cost per useful answer, for a table. `None` where no cost is known.
+pub(super) fn columns(cell: &CellSummary) -> Option<[String; 2]> {
+    let cost = &cell.cost;
+    let total = format!("{}${}", at_least(cost), cost.total_usd.as_ref()?);
+    let per_useful = dollar_rate(&cost.per_useful_usd).map(|rate| format!("{}{rate}", at_least(cost)));
+    Some([total, per_useful.unwrap_or_else(|| "none useful".to_owned())])
+}
+
 fn unknown(run: &RunView<'_>, cell: &CellSummary) -> String {
     if cell.cost.priced + cell.cost.unknown == 0 {
         return "unknown: nothing was asked".to_owned();

@@ -33,12 +33,16 @@ pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Where it all stands, and how to get it again.
-pub(super) fn closing(run: &RunView<'_>) -> Vec<Block> {
+/// Where it all stands, and how to get it again; where the page is brief, also what it leaves out.
+pub(super) fn closing(run: &RunView<'_>, is_brief: bool) -> Vec<Block> {
     let seed = run.seed().map(|seed| Text::from(seed.to_string()));
     let folder = run.folder.map(|folder| Text::from(folder.display().to_string()));
+    let details = run.folder.filter(|_| is_brief);
+    let details =
+        details.map(|folder| Text::from(format!("inferometer report {} --format md", folder.display())));
     vec![Block::Facts(vec![
         client::self_check(&run.summary.cells),
+        Fact { label: "details", lines: details.into_iter().collect() },
         Fact { label: "seed", lines: seed.into_iter().collect() },
         Fact { label: "folder", lines: folder.into_iter().collect() },
     ])]

@@ -8,19 +8,36 @@ use crate::page::{Block, Column, Table, Text};
 /// A row per cell. What all cells share stands above the table, what differs in it.
 pub(super) fn blocks(cells: &[CellSummary]) -> Vec<Block> {
     let Some(first) = cells.first() else { return Vec::new() };
-    let same_target = cells.iter().all(|cell| cell.target == first.target);
-    let same_workload = cells.iter().all(|cell| cell.workload == first.workload);
-    let shared = [(same_target, &first.target), (same_workload, &first.workload)];
+    let shared = [(is_same(cells, target), &first.target), (is_same(cells, workload), &first.workload)];
     let mut heading: Vec<String> =
         shared.iter().filter(|(same, _)| *same).map(|(_, name)| (*name).clone()).collect();
     heading.push(format!("{}\u{a0}cells", cells.len()));
-    let name = |cell: &CellSummary| {
-        let own = [(same_target, &cell.target), (same_workload, &cell.workload), (false, &cell.load)];
-        let own: Vec<&str> = own.iter().filter(|(same, _)| !same).map(|(_, name)| name.as_str()).collect();
-        own.join(" ")
-    };
-    let rows = cells.iter().map(|cell| row(name(cell), cell)).collect();
+    let rows = names(cells).into_iter().zip(cells).map(|(name, cell)| row(name, cell)).collect();
     vec![Block::Heading(heading.join(" · ")), Block::Table(Table { columns: columns(), rows })]
+}
+
+fn target(cell: &CellSummary) -> &str {
+    &cell.target
+}
+
+fn workload(cell: &CellSummary) -> &str {
+    &cell.workload
+}
+
+fn is_same(cells: &[CellSummary], part: fn(&CellSummary) -> &str) -> bool {
+    cells.windows(2).all(|pair| matches!(pair, [a, b] if part(a) == part(b)))
+}
+
+/// What each cell is called among the others: what differs between them, and its load.
+pub(super) fn names(cells: &[CellSummary]) -> Vec<String> {
+    let own = [target, workload].into_iter().filter(|part| !is_same(cells, *part));
+    let parts: Vec<fn(&CellSummary) -> &str> = own.chain([load as fn(&CellSummary) -> &str]).collect();
+    let name = |cell| parts.iter().map(|part| part(cell)).collect::<Vec<_>>().join(" ");
+    cells.iter().map(name).collect()
+}
+
+fn load(cell: &CellSummary) -> &str {
+    &cell.load
 }
 
 fn columns() -> Vec<Column> {
