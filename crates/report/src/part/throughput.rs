@@ -60,10 +60,18 @@ fn notes(throughput: &Throughput) -> impl Iterator<Item = String> {
     // What is unfinished has been said already, with its number.
     let tokens = noted(&throughput.output_token_throughput).filter(|_| unfinished.is_none());
     let rates = [tokens, noted(&throughput.request_throughput)];
-    let steady = throughput.steady.as_ref().and_then(|steady| noted(&steady.output_token_throughput));
+    let steady = throughput.steady.iter();
+    let steady = steady
+        .flat_map(|s| [("tokens/s", &s.output_token_throughput), ("requests/s", &s.request_throughput)]);
+    let steady: Vec<(&str, String)> = steady.filter_map(|(unit, rate)| Some((unit, noted(rate)?))).collect();
     let mut said: Vec<String> = unfinished.into_iter().chain(sources).collect();
     said.extend(rates.into_iter().flatten());
-    said.extend(steady.map(|note| format!("steady part: {note}")));
+    match steady.as_slice() {
+        [(_, of_tokens), (_, of_requests)] if of_tokens == of_requests => {
+            said.push(format!("steady part: {of_tokens}"));
+        }
+        notes => said.extend(notes.iter().map(|(unit, note)| format!("steady part in {unit}: {note}"))),
+    }
     said.extend(throughput.notes.iter().cloned());
     said.into_iter()
 }

@@ -1,6 +1,6 @@
 //! Single things that must be said, each where its cause is there.
 
-use inferometer_metrics::{CellSummary, Drift, Goodput, Num, Over, Rate, TailFigure, name};
+use inferometer_metrics::{CellSummary, Drift, Goodput, Num, Over, Rate, Steady, TailFigure, name};
 use inferometer_report::Format;
 
 use crate::fixture::{Run, cause, healthy, num, point, proportion, rate, times};
@@ -132,6 +132,29 @@ fn tokens_and_rates() {
         },
         "rate in requests/s: asked 20.0 · planned 26.4 (this seed's draw) · achieved 26.4: held",
     );
+}
+
+#[test]
+fn a_steady_part_says_why_it_has_no_interval() {
+    let without =
+        |why: &str| Rate { note: Some(format!("no interval: {why}")), ..rate(9.0, f64::NAN, f64::NAN) };
+    let steady = |tokens: Rate, requests: Rate| {
+        move |cell: &mut CellSummary| {
+            cell.throughput.steady = Some(Steady {
+                rule: "closed_loop".to_owned(),
+                requests: 20,
+                output_token_throughput: tokens.clone(),
+                request_throughput: requests.clone(),
+                ..Steady::default()
+            });
+        }
+    };
+    check(
+        steady(rate(9.0, 8.0, 10.0), without("alike")),
+        "steady part 9.00 tokens/s [8.00–10.0] · 9.00 requests/s (20 requests, by closed loop)",
+    );
+    check(steady(rate(9.0, 8.0, 10.0), without("alike")), "steady part in requests/s: no interval: alike\n");
+    check(steady(without("short"), without("short")), "  steady part: no interval: short\n");
 }
 
 #[test]
