@@ -10,6 +10,8 @@ pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
     let mut notices = Vec::new();
     match run.ending() {
         Ending::Complete => {}
+        // Without a cell there is no figure to be careful with.
+        Ending::Interrupted if run.summary.cells.is_empty() => {}
         Ending::Interrupted => notices.push(Text::warn(
             "interrupted: the run was stopped before its plan's end. Every figure is of what had been measured by then.",
         )),

@@ -186,3 +186,15 @@ fn a_long_message_is_cut_between_words_and_only_the_first_causes_are_shown() {
     check(|cell| cell.failures = (1..=7).map(failed).collect(), "2 more causes in samples.jsonl");
     check(|cell| cell.failures = vec![failed(1)], "word … (first: request 17)");
 }
+
+#[test]
+fn a_run_without_a_cell_says_why_and_nothing_of_figures() {
+    let mut run = Run::new(Vec::new());
+    run.summary.state = inferometer_record::State::Interrupted;
+    run.summary.interrupted = true;
+    run.summary.warnings = vec!["the preflight of a failed: http_error HTTP 401: no such key".to_owned()];
+    let shown = run.render(Format::Table, 120, false);
+    let said =
+        "nothing was measured: the run has no cell.\nwarning: the preflight of a failed: http_error HTTP 401";
+    assert!(shown.starts_with(said), "{shown}");
+}
