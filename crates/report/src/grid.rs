@@ -58,26 +58,30 @@ fn cleaned(table: &Table) -> Table {
     Table { columns: pruned.columns, rows }
 }
 
-/// A width for each column: natural ones where they fit, else the widest give way down to their longest word.
+/// A width for each column: natural ones where they fit; else heads give way, which costs one line, and then cells.
 fn fit(table: &Table, width: usize) -> Option<Vec<usize>> {
-    let texts = |i: usize| {
-        let cells = table.rows.iter().filter_map(move |row| row.get(i)).map(|cell| cell.text.as_str());
-        cells.chain(table.columns.get(i).map(|column| column.head.as_str()))
-    };
+    let cells = |i: usize| table.rows.iter().filter_map(move |row| row.get(i)).map(|cell| cell.text.as_str());
+    let head = |i: usize| table.columns.get(i).map_or("", |column| column.head.as_str());
+    let longest_word = |text: &str| text.split(' ').map(columns).max().unwrap_or(0);
+    let of_cells = |i| cells(i).map(columns).max().unwrap_or(0);
     let count = table.columns.len();
-    let natural = |i| texts(i).map(columns).max().unwrap_or(0);
-    let least = |i| texts(i).flat_map(|text| text.split(' ')).map(columns).max().unwrap_or(0);
-    let mut widths: Vec<usize> = (0..count).map(natural).collect();
-    let least: Vec<usize> = (0..count).map(least).collect();
+    let mut widths: Vec<usize> = (0..count).map(|i| of_cells(i).max(columns(head(i)))).collect();
+    let whole_cells: Vec<usize> = (0..count).map(|i| of_cells(i).max(longest_word(head(i)))).collect();
+    let words = |i| cells(i).chain([head(i)]).map(longest_word).max().unwrap_or(0);
+    let whole_words: Vec<usize> = (0..count).map(words).collect();
     let room = width.checked_sub(GAP * count.saturating_sub(1))?;
-    let mut excess = widths.iter().sum::<usize>().saturating_sub(room);
-    while excess > 0 {
-        let can_give = widths.iter_mut().zip(&least).filter(|(width, least)| **width > **least);
-        let (widest, _) = can_give.max_by_key(|(width, _)| **width)?;
-        *widest -= 1;
-        excess -= 1;
+    let fits = narrow(&mut widths, &whole_cells, room) || narrow(&mut widths, &whole_words, room);
+    fits.then_some(widths)
+}
+
+/// Narrows the widest columns to their `least` until all fit in `room`, each at once, so that its cells break alike.
+fn narrow(widths: &mut [usize], least: &[usize], room: usize) -> bool {
+    while widths.iter().sum::<usize>() > room {
+        let can_give = widths.iter_mut().zip(least).filter(|(width, least)| **width > **least);
+        let Some((widest, least)) = can_give.max_by_key(|(width, _)| **width) else { return false };
+        *widest = *least;
     }
-    Some(widths)
+    true
 }
 
 /// One row of the table: as many lines as its tallest cell has.
@@ -150,10 +154,12 @@ mod tests {
         ];
         check(40, &natural);
         let broken_at_spaces = [
-            "name             TTFT p50    n",
-            "a             9 ms [8–10]    5",
-            "longest-name       120 ms  100",
-            "                   [≥ 90]",
+            "name            TTFT    n",
+            "                 p50",
+            "a               9 ms    5",
+            "              [8–10]",
+            "longest-name  120 ms  100",
+            "              [≥ 90]",
         ];
         check(30, &broken_at_spaces);
         let two_tables = [
