@@ -4,7 +4,6 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
@@ -14,7 +13,6 @@ use hyper::body::{Body, Incoming};
 use inferometer_clock::Mono;
 
 use crate::inflate::Inflate;
-use crate::nudge::Nudge;
 use crate::stamped::Stamps;
 use crate::{Error, Kind, Target, Trace, http1, http2};
 
@@ -50,17 +48,8 @@ impl fmt::Debug for Exchange {
 
 /// Where the body comes from.
 pub(crate) enum Source {
-    Http1 {
-        connection: Option<Box<http1::Connection>>,
-        pool: Option<Rc<http1::Pool>>,
-        body: Incoming,
-        nudge: Arc<Nudge>,
-        waker: Waker,
-    },
-    Http2 {
-        body: Incoming,
-        _lease: http2::Lease,
-    },
+    Http1 { connection: Option<Box<http1::Connection>>, pool: Option<Rc<http1::Pool>>, body: Incoming },
+    Http2 { body: Incoming, _lease: http2::Lease },
 }
 
 impl Exchange {
@@ -214,9 +203,7 @@ impl Source {
         answer: Response<Incoming>,
     ) -> (response::Parts, Self) {
         let (head, body) = answer.into_parts();
-        let nudge = Nudge::new();
-        let waker = Waker::from(Arc::clone(&nudge));
-        (head, Self::Http1 { connection: Some(connection), pool, body, nudge, waker })
+        (head, Self::Http1 { connection: Some(connection), pool, body })
     }
 
     pub(crate) fn http2(lease: http2::Lease, answer: Response<Incoming>) -> (response::Parts, Self) {
@@ -229,19 +216,17 @@ impl Source {
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Bytes>>> {
         match self {
             Self::Http2 { body, .. } => poll_body(body, cx),
-            Self::Http1 { connection, body, nudge, waker, .. } => {
-                nudge.follow(cx);
-                // Only driving makes the body ready, and driving happens here: the body needs no waker of its own.
+            Self::Http1 { connection, body, .. } => {
+                // Only driving makes the body ready, and driving happens here: a waker for it would wake this very task
+                // once more for every frame.
                 let idle = &mut Context::from_waker(Waker::noop());
-                let (mut polled, _) = nudge.muted(|| poll_body(body, idle));
-                let mut is_due = true;
-                while polled.is_pending() && is_due {
-                    if let Some(connection) = connection {
-                        connection.poll_drive(&mut Context::from_waker(waker));
-                    }
-                    (polled, is_due) = nudge.muted(|| poll_body(body, idle));
+                if let ready @ Poll::Ready(_) = poll_body(body, idle) {
+                    return ready;
                 }
-                polled
+                if let Some(connection) = connection {
+                    connection.poll_drive(cx);
+                }
+                poll_body(body, idle)
             }
         }
     }

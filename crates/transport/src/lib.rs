@@ -18,7 +18,6 @@ mod http1;
 mod http2;
 mod inflate;
 mod limit;
-mod nudge;
 mod open;
 mod options;
 mod payload;
