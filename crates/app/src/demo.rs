@@ -40,7 +40,8 @@ pub fn demo(command: &DemoCommand, argv: &[String]) -> Result<Exit, Error> {
     let server = Server::start(Config::single(model)).map_err(|error| failed(&error))?;
     say(&format!(
         "A simulated provider with {SLOTS} slots: first token after 80 ms at the median, in 4 %\n\
-         of the answers after 0.4 s; then 200 tokens a second. Its truth: {}/truth",
+         of the answers after 0.4 s; then 200 tokens a second. What it really does:\n\
+         {}/truth",
         server.base_url()
     ));
     let flags = RunFlags {

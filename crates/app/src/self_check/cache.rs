@@ -21,8 +21,11 @@ pub(super) fn load() -> Option<SelfCheck> {
     (kept.machine == machine::identity()).then_some(kept.self_check)
 }
 
-/// Keeps `checked`. A cache that cannot be written only costs the next run its time.
+/// Keeps `checked`, unless the machine was so busy that it held no rate at all: the next run then looks again. A cache that cannot be written only costs the next run its time.
 pub(super) fn store(checked: &SelfCheck) {
+    if checked.requests_per_s.is_none() {
+        return;
+    }
     let kept = Kept { machine: machine::identity(), self_check: checked.clone() };
     let (Some(path), Ok(text)) = (path(), serde_json::to_string_pretty(&kept)) else { return };
     let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
