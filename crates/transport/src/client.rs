@@ -164,14 +164,17 @@ impl<C: Connect> Inner<C> {
         request: &Request,
         trace: &Trace,
     ) -> Result<Exchange, http2::Failure> {
-        trace.set_reused(true);
+        // Asked before it is awaited: who waits for another's handshake pays for it too.
+        trace.set_reused(lease.is_open());
         let connection = lease.connection(async {
-            trace.set_reused(false);
             let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
-            let made = http2::Connection::new(stream).await;
+            let made = http2::Connection::new(stream, trace.opening()).await;
             made.map_err(|cause| Error::head(self.target.peer(), cause))
         });
         let connection = connection.await.inspect_err(|_| self.shared.retire(&lease))?;
+        if !trace.reused() {
+            trace.adopt(connection.opening());
+        }
         let stamps = Rc::clone(connection.stamps());
         let dressed = self.dress(request, &stamps, trace)?;
         let answered = connection.round_trip(dressed, self.target.peer()).await;

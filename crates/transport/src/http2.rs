@@ -17,6 +17,7 @@ use crate::error::{closed, find};
 use crate::payload::Payload;
 use crate::stamped::Stamps;
 use crate::stream::Stream;
+use crate::trace::Opening;
 
 /// Runs hyper's tasks on this thread.
 #[derive(Clone)]
@@ -32,6 +33,7 @@ impl<F: Future + 'static> Executor<F> for ThisThread {
 pub(crate) struct Connection {
     sender: SendRequest<Payload>,
     stamps: Rc<Stamps>,
+    opening: Opening,
     driver: Rc<DriverState>,
 }
 
@@ -45,8 +47,8 @@ struct DriverState {
 }
 
 impl Connection {
-    /// Must run where `spawn_local` can.
-    pub(crate) async fn new(stream: Stream) -> hyper::Result<Self> {
+    /// On a stream that was opened as `opening` tells. Must run where `spawn_local` can.
+    pub(crate) async fn new(stream: Stream, opening: Opening) -> hyper::Result<Self> {
         let stamps = Rc::clone(stream.stamps());
         let (sender, mut driver) = Builder::new(ThisThread).handshake(TokioIo::new(stream)).await?;
         let state = Rc::new(DriverState::default());
@@ -57,11 +59,15 @@ impl Connection {
             told.room.set(driver.current_max_send_streams());
             polled.map(|ended| *told.failure.borrow_mut() = ended.err())
         }));
-        Ok(Self { sender, stamps, driver: state })
+        Ok(Self { sender, stamps, opening, driver: state })
     }
 
     pub(crate) fn stamps(&self) -> &Rc<Stamps> {
         &self.stamps
+    }
+
+    pub(crate) fn opening(&self) -> Opening {
+        self.opening
     }
 
     pub(crate) async fn round_trip(

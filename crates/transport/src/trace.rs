@@ -25,6 +25,14 @@ struct Cells {
     version: Cell<Option<http::Version>>,
 }
 
+/// When the phases of opening a connection ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    dns: Option<Mono>,
+    connect: Option<Mono>,
+    tls: Option<Mono>,
+}
+
 impl Trace {
     /// A trace of a request that has not begun.
     pub fn new() -> Self {
@@ -71,7 +79,8 @@ impl Trace {
         self.0.body_end.get()
     }
 
-    /// Whether the answer came (or was awaited) on a connection that an earlier request had opened.
+    /// Whether the answer came (or was awaited) on a connection that was open before this request asked for one. A
+    /// request that waits for the handshake which another has begun (HTTP/2) is on a new connection.
     pub fn reused(&self) -> bool {
         self.0.reused.get()
     }
@@ -122,6 +131,21 @@ impl Trace {
 
     pub(crate) fn set_body_end(&self, at: Mono) {
         self.0.body_end.set(Some(at));
+    }
+
+    /// How the connection was opened that this request has opened.
+    pub(crate) fn opening(&self) -> Opening {
+        Opening { dns: self.dns(), connect: self.connect(), tls: self.tls() }
+    }
+
+    /// Takes the stamps of a connection whose opening this request has waited for. What was done before the request
+    /// began did not keep it waiting: such a phase ended when the request began.
+    pub(crate) fn adopt(&self, opening: Opening) {
+        let begun = self.start();
+        let Opening { dns, connect, tls } = opening;
+        for (cell, at) in [(&self.0.dns, dns), (&self.0.connect, connect), (&self.0.tls, tls)] {
+            cell.set(at.map(|at| begun.map_or(at, |begun| begun.max(at))));
+        }
     }
 
     pub(crate) fn set_reused(&self, reused: bool) {

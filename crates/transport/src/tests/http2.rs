@@ -20,7 +20,7 @@ use super::support::{
     Authority, Pipes, ask, drain, in_real_time, in_virtual_time, listen, ms, post, read_request, say,
     socket_client, text,
 };
-use crate::{Client, Connections, HttpVersion, Kind, Options, Target, Trace};
+use crate::{Client, Connect, Connections, Error, HttpVersion, Kind, Options, Target, Trace};
 
 #[derive(Clone)]
 struct ThisThread;
@@ -133,6 +133,59 @@ fn streams_share_connections_up_to_the_number_stated() {
             assert_eq!(count.get(), connections);
         });
     }
+}
+
+/// Connects as the pipes do, but takes a second to look the name up and another to connect.
+struct Slow<C>(C, Clock);
+
+impl<C: Connect> Connect for Slow<C> {
+    type Io = C::Io;
+
+    async fn connect(&self, host: &str, port: u16, trace: &Trace) -> Result<C::Io, Error> {
+        self.1.sleep(ms(1_000)).await;
+        trace.set_dns(self.1.now());
+        self.1.sleep(ms(1_000)).await;
+        self.0.connect(host, port, trace).await
+    }
+}
+
+/// Who waits for the handshake that another has begun is on a new connection, and pays for what is left of it.
+#[test]
+fn waiting_for_another_s_handshake_is_no_reuse() {
+    in_virtual_time(async |clock| {
+        let server = clock.clone();
+        let pipes = Pipes::new(move |io, _| serve(io, server.clone(), Fate::Lives));
+        let count = Rc::clone(&pipes.opened);
+        let slow = Slow(pipes, clock.clone());
+        let client = Client::new(&clock, slow, Target::new("http://server", &options(16)).unwrap()).unwrap();
+        // Begun before the name is looked up, and between that and the connection's end.
+        let waiters = [(0, 1_000), (0, 1_000), (1_500, 0)].map(|(begun, dns)| {
+            let (client, clock) = (client.clone(), clock.clone());
+            spawn_local(async move {
+                clock.sleep(ms(begun)).await;
+                let trace = Trace::new();
+                let mut exchange = client.send(post(), &trace).await.unwrap();
+                assert!(drain(&mut exchange).await.1.is_none() && !trace.reused(), "begun at {begun} ms");
+                let start = trace.start().unwrap();
+                let after = [trace.dns(), trace.connect(), trace.sent()].map(|at| at.unwrap() - start);
+                assert_eq!(after, [ms(dns), ms(2_000 - begun), ms(2_000 - begun)], "begun at {begun} ms");
+            })
+        });
+        clock.sleep(ms(100)).await;
+        // While it waits, nothing says that there is a connection: a caller's limit on connecting can apply.
+        let waiting = Trace::new();
+        let given_up = tokio::select! {
+            _ = client.send(post(), &waiting) => false,
+            () = clock.sleep(ms(1_200)) => true,
+        };
+        assert!(given_up && !waiting.reused() && waiting.sent().is_none(), "{waiting:?}");
+        for waiter in waiters {
+            waiter.await.unwrap();
+        }
+        let (trace, answer) = ask(&client).await;
+        assert!(answer.is_ok() && trace.reused() && trace.connect().is_none());
+        assert_eq!(count.get(), 1);
+    });
 }
 
 /// The bound that the server states holds once it is known: more streams open a further connection.
