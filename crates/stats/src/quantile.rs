@@ -39,6 +39,12 @@ pub fn rank(n: usize, p: Prob) -> usize {
     p.ceil_of(n)
 }
 
+/// The element of an ascending slice at the nearest rank of `p`; `None` of an empty one. For counts that are no sample
+/// to estimate from, such as the client's own lateness in nanoseconds; else [`estimate`].
+pub fn nearest<T: Copy>(ascending: &[T], p: Prob) -> Option<T> {
+    ascending.get(rank(ascending.len(), p).checked_sub(1)?).copied()
+}
+
 /// The ranks (l, u) whose order statistics bound the p-quantile with probability ≥ 1 − `alpha`, whatever the
 /// distribution: l the largest with P(Bin(n, p) ≤ l − 1) ≤ α/2, u the smallest with P(Bin(n, p) ≥ u) ≤ α/2.
 /// `None` where no rank bounds a side. (David and Nagaraja, *Order Statistics*, §7.1.)
@@ -143,6 +149,15 @@ mod tests {
         ] {
             assert_eq!(rank(n, p), expected, "n = {n}, {p}");
         }
+    }
+
+    #[test]
+    fn nearest_is_the_element_at_the_rank() {
+        let ascending: Vec<u64> = (1..=101).collect();
+        let at = |p| nearest(&ascending, p);
+        assert_eq!([at(Prob::P50), at(Prob::P99), at(Prob::P999)], [Some(51), Some(100), Some(101)]);
+        assert_eq!(nearest(&[7.5], Prob::P50), Some(7.5));
+        assert_eq!(nearest::<u64>(&[], Prob::P50), None);
     }
 
     fn hundred(map: impl Fn(u32) -> Point) -> Sorted {
