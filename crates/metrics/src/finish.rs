@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inferometer_stats::Point;
+use inferometer_stats::{Point, Prob, quantile};
 
 use crate::accumulator::CellAccumulator;
 use crate::context::{Arrival, CellContext, Window};
@@ -131,7 +131,7 @@ fn figure_named(name: &str) -> &'static Figure {
 }
 
 fn median(population: &Population) -> Option<f64> {
-    population.sorted.at(population.sorted.len().div_ceil(2)).map(Point::number)
+    population.sorted.at(quantile::rank(population.sorted.len(), Prob::P50)).map(Point::number)
 }
 
 /// Every distribution that this cell can have, ok only with all attempts beside it.

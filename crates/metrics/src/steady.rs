@@ -1,6 +1,6 @@
 //! The steady part of a cell: where it lies, and its rates.
 
-use inferometer_stats::{ALPHA, batch, steady as mser};
+use inferometer_stats::{ALPHA, Prob, batch, quantile, steady as mser};
 
 use crate::context::{Arrival, Window};
 use crate::row::Row;
@@ -24,7 +24,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
         Arrival::Open { .. } => (open_loop(inputs)?, "mser5"),
         Arrival::Unknown => return None,
     };
-    // The part of a closed loop begins with an end, that of a request which lies before it.
+    // The part begins with an end, that of a request which lies before it.
     let ends: Vec<u64> =
         ok_ends(inputs.rows).filter(|end| window.from_ns < *end && *end <= window.to_ns).collect();
     if ends.len() < MIN_REQUESTS {
@@ -132,12 +132,28 @@ fn closed_loop(inputs: &Inputs<'_>, slots: usize) -> Option<Window> {
     (from_ns < to_ns).then_some(Window { from_ns, to_ns })
 }
 
-/// From the start of the first request that MSER-5 on TTFT keeps to the end of the window.
+/// From one request's length after the first start that MSER-5 on TTFT keeps (before that, what ends is less than what
+/// starts: the pipeline fills) to the last planned start (after that it drains).
 fn open_loop(inputs: &Inputs<'_>) -> Option<Window> {
     let ok = inputs.rows.iter().filter(|row| row.is_ok());
     let (starts, ttft): (Vec<u64>, Vec<f64>) =
         ok.filter_map(|row| Some((row.start.get()?, row.ttft.get().or(row.latency.get())?))).unzip();
     let cut = mser::mser5(&ttft).filter(|cut| cut.settled)?;
-    let from_ns = (*starts.get(cut.skip)?).max(inputs.window.from_ns);
-    (from_ns < inputs.window.to_ns).then_some(Window { from_ns, to_ns: inputs.window.to_ns })
+    let kept = *starts.get(cut.skip)?;
+    let from_ns = kept.saturating_add(nearly_longest_ns(inputs.rows, kept)?).max(inputs.window.from_ns);
+    let planned = inputs.rows.iter().filter(|row| row.is_first_attempt);
+    let last = planned.filter_map(|row| row.sched.get().or(row.start.get())).max()?;
+    let to_ns = last.min(inputs.window.to_ns);
+    (from_ns < to_ns).then_some(Window { from_ns, to_ns })
+}
+
+/// The p95 of how long the requests took that started at `from_ns` or later and ended ok, backoffs included: after it,
+/// few are missing from the ends. The median would leave out half of what a wide distribution still owes.
+fn nearly_longest_ns(rows: &[Row], from_ns: u64) -> Option<u64> {
+    let kept = rows.iter().filter(|row| row.is_final && row.is_ok());
+    let kept = kept.filter(|row| row.start.get().is_some_and(|start| start >= from_ns));
+    let mut lives: Vec<u64> =
+        kept.filter_map(|row| row.end.get()?.checked_sub(row.first_try.get()?)).collect();
+    lives.sort_unstable();
+    quantile::nearest(&lives, Prob::P95)
 }

@@ -40,6 +40,28 @@ fn open_loop_by_mser5() {
     assert!((900..=1_500).contains(&(steady.window.from_ns / MS)), "{steady:?}");
 }
 
+/// The steady requests per second of a load at `gap_ms` whose answers take what `latency_ms` says, within 1 % of what
+/// was asked.
+fn check_open_rate(context: CellContext, requests: u64, gap_ms: u64, latency_ms: impl Fn(u64) -> u64) {
+    let of = |i: u64| answer(i, i * gap_ms, &[latency_ms(i)], Some(10));
+    let steady = sum_up(context, (0..requests).map(of)).throughput.steady.unwrap();
+    let (rate, asked) = (steady.request_throughput.value.unwrap().get(), 1e3 / gap_ms as f64);
+    assert!((rate / asked - 1.0).abs() <= 0.01, "{rate} is not {asked}: {steady:?}");
+    assert!(steady.window.to_ns <= (requests - 1) * gap_ms * MS, "ends in the drain: {steady:?}");
+}
+
+#[test]
+fn a_steady_open_load_has_neither_filling_nor_drain() {
+    let by_count = || CellContext { limited_by_count: true, ..open(50.0) };
+    check_open_rate(by_count(), 100, 20, |_| 1_000);
+    check_open_rate(by_count(), 2_000, 20, |i| 100 + i * 7_919 % 1_900);
+    let whole = Some(window_ms(0, 10_000));
+    check_open_rate(CellContext { window: whole, ..open(50.0) }, 500, 20, |_| 1_000);
+    // A window that ends while requests still start.
+    let short = Some(window_ms(0, 5_000));
+    check_open_rate(CellContext { window: short, ..open(50.0) }, 500, 20, |_| 1_000);
+}
+
 #[test]
 fn drift_modes_and_wide_tails() {
     let cell = |ttft: fn(u64) -> u64| {
