@@ -1,5 +1,8 @@
 //! The steady part of a cell: where it lies, and its rates.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use inferometer_stats::{ALPHA, Prob, batch, quantile, steady as mser};
 
 use crate::context::{Arrival, Window};
@@ -116,20 +119,46 @@ fn without_interval(value: f64, why: &str) -> Rate {
 }
 
 /// From the instant at which every slot has finished a request to the one at which a slot finds no work: as the runner
-/// saw them; else the last end among the first requests of as many slots, and the first end after the last start.
+/// saw them, else as the samples show them.
 fn closed_loop(inputs: &Inputs<'_>, slots: usize) -> Option<Window> {
-    let firsts: Vec<&Row> = inputs.rows.iter().filter(|row| row.is_first_attempt).take(slots).collect();
-    let all_finished = || {
-        let is_complete = firsts.len() == slots;
-        firsts.iter().map(|row| row.end.get()).max().flatten().filter(|_| is_complete)
-    };
-    let first_idle = || {
-        let last_start = inputs.rows.iter().filter_map(|row| row.start.get()).max()?;
-        inputs.rows.iter().filter_map(|row| row.end.get()).filter(|end| *end >= last_start).min()
-    };
+    let all_finished = || all_slots_finished(inputs.rows, slots);
     let from_ns = inputs.context.all_slots_finished_ns.or_else(all_finished)?.max(inputs.window.from_ns);
-    let to_ns = inputs.context.first_idle_ns.or_else(first_idle)?.min(inputs.window.to_ns);
+    let to_ns = inputs.context.first_idle_ns.or_else(|| first_idle(inputs.rows))?.min(inputs.window.to_ns);
     (from_ns < to_ns).then_some(Window { from_ns, to_ns })
+}
+
+/// The last end among the requests that are in flight when as many as there are slots first are: by then every slot has
+/// begun, and holds one of them. To count starts would not do: in a ramp, early slots ask again before late ones begin.
+fn all_slots_finished(rows: &[Row], slots: usize) -> Option<u64> {
+    // A slot is held from the instant at which it was free to its request's last end, waits between attempts included.
+    let mut held: Vec<(u64, u64)> = rows
+        .iter()
+        .filter(|row| row.is_final)
+        .filter_map(|row| {
+            let free = if row.is_first_attempt { row.sched.get() } else { None };
+            Some((free.or(row.first_try.get())?, row.end.get()?))
+        })
+        .collect();
+    held.sort_unstable();
+    let mut in_flight = BinaryHeap::new();
+    for (from, to) in held {
+        while in_flight.peek().is_some_and(|Reverse(end)| *end <= from) {
+            in_flight.pop();
+        }
+        in_flight.push(Reverse(to));
+        if in_flight.len() >= slots {
+            return in_flight.into_iter().map(|Reverse(end)| end).max();
+        }
+    }
+    None
+}
+
+/// The first end of a request after the last start of one.
+fn first_idle(rows: &[Row]) -> Option<u64> {
+    let last_start =
+        rows.iter().filter(|row| row.is_first_attempt).filter_map(|row| row.start.get()).max()?;
+    let ends = rows.iter().filter(|row| row.is_final).filter_map(|row| row.end.get());
+    ends.filter(|end| *end >= last_start).min()
 }
 
 /// From one request's length after the first start that MSER-5 on TTFT keeps (before that, what ends is less than what

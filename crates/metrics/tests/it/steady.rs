@@ -40,6 +40,35 @@ fn open_loop_by_mser5() {
     assert!((900..=1_500).contains(&(steady.window.from_ns / MS)), "{steady:?}");
 }
 
+/// A closed loop of `slots` that begin `step_ms` apart and ask, until `until_ms`, again as soon as an answer of
+/// `life_ms` has come.
+fn ramped(slots: u64, step_ms: u64, life_ms: u64, until_ms: u64) -> Vec<Attempt> {
+    let of_slot = |slot: u64| {
+        let starts = (slot * step_ms..until_ms).step_by(life_ms as usize);
+        starts.map(move |at| answer(slot + at * slots, at, &[life_ms], Some(1)))
+    };
+    (0..slots).flat_map(of_slot).collect()
+}
+
+#[test]
+fn a_ramp_is_not_steady() {
+    // The first slots have had sixteen answers of 20 ms each when the last one begins at 315 ms.
+    let attempts = ramped(64, 5, 20, 2_000);
+    let steady = sum_up(closed(64), attempts.clone()).throughput.steady.unwrap();
+    assert_eq!(steady.window.from_ns, 335 * MS, "the last slot's first answer");
+    let rate = steady.request_throughput.value.unwrap().get();
+    assert!((rate / 3_200.0 - 1.0).abs() < 0.01, "{rate} of 64 slots at 50/s each");
+    // The last slot's first attempt fails and is tried again: it has begun all the same.
+    let mut retried = attempts;
+    let last = retried.iter_mut().find(|attempt| attempt.sample.request == 63 + 315 * 64).unwrap();
+    (last.sample.attempt, last.sample.start_ns, last.sample.sched_ns) = (2, Some(325 * MS), Some(325 * MS));
+    let first = answer(last.sample.request, 315, &[], None).failed(Status::HttpError, 5);
+    retried.push(first.with(|sample| sample.is_final = false));
+    let steady = sum_up(closed(64), retried).throughput.steady.unwrap();
+    assert_eq!(steady.window.from_ns, 335 * MS);
+    assert!(sum_up(closed(65), ramped(64, 5, 20, 2_000)).throughput.steady.is_none(), "65 never began");
+}
+
 /// The steady requests per second of a load at `gap_ms` whose answers take what `latency_ms` says, within 1 % of what
 /// was asked.
 fn check_open_rate(context: CellContext, requests: u64, gap_ms: u64, latency_ms: impl Fn(u64) -> u64) {
