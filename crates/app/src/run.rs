@@ -212,8 +212,9 @@ fn prepare(plan: &Plan, run_id: &str) -> Result<Vec<Prompts>, Error> {
     let protocol = &plan.protocol;
     // The measured prompts of the largest cell, and those of warm-up and preflight.
     let most = plan.loads.iter().map(|load| load.stop.requests).collect::<Option<Vec<_>>>();
-    let most =
-        most.and_then(|counts| counts.into_iter().max()).map(|requests| requests + protocol.warmup + 1);
+    let most = most
+        .and_then(|counts| counts.into_iter().max())
+        .map(|requests| requests.saturating_add(protocol.warmup).saturating_add(1));
     let prepare = |workload: &inferometer_plan::Workload| {
         Prompts::prepare(&workload.source, most, protocol.seed, run_id, protocol.cache)
     };

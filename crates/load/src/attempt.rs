@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use http::HeaderMap;
-use inferometer_clock::{Deadline, Mono};
+use inferometer_clock::{Clock, Deadline, Mono};
 use inferometer_metrics::Stamped;
 use inferometer_transport::{self as transport, Client, Connect, Exchange, Request, Trace};
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
@@ -65,36 +65,53 @@ pub(crate) struct Seen {
     pub(crate) events: Vec<Stamped>,
 }
 
-/// Sends `request` and sees it to its end. `trace` keeps the phases even of an attempt that never connected.
+/// How far an attempt came while its slot waited for it.
+pub(crate) enum Attempt {
+    /// It has ended.
+    Ended(Box<Seen>),
+    /// Its answer is complete; usage, `[DONE]` or the end of the body may follow, which nobody need wait for.
+    Complete(Box<Completing>),
+}
+
+/// Sends `request` and sees its answer to completion. `trace` keeps the phases even of an attempt that never connected.
 pub(crate) async fn run<C: Connect>(
     rules: &Rules<'_>,
     client: &Client<C>,
     request: Request,
     trace: &Trace,
-    mut cut: watch::Receiver<bool>,
-) -> Seen {
+    cut: watch::Receiver<bool>,
+) -> Attempt {
     let start = rules.clock.now();
     let mut guard =
         Guard { rules, start, at: Mono::default(), limit: Limit::Total, timer: Deadline::new(rules.clock) };
     guard.rearm(trace, Reading::Nothing);
-    let mut interrupted = pin!(async move {
-        // An error says that nobody is left to cut the run.
-        if cut.wait_for(|cut| *cut).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    });
+    let mut interrupted = pin!(cut_of(cut.clone()));
+    let nothing = |ended| Attempt::Ended(Box::new(Seen::nothing(start, rules.clock.now(), ended)));
     let sent = tokio::select! {
         biased;
         sent = client.send(request, trace) => sent,
-        limit = guard.connecting(trace) => return Seen::nothing(start, rules.clock.now(), Ended::Limited(limit)),
-        () = &mut interrupted => return Seen::nothing(start, rules.clock.now(), Ended::Limited(Limit::Cut)),
+        limit = guard.connecting(trace) => return nothing(Ended::Limited(limit)),
+        () = &mut interrupted => return nothing(Ended::Limited(Limit::Cut)),
     };
     let mut exchange = match sent {
         Ok(exchange) => exchange,
-        Err(error) => return Seen::nothing(start, rules.clock.now(), Ended::Failed(error)),
+        Err(error) => return nothing(Ended::Failed(error)),
     };
     let mut body = Body::new(rules, &exchange);
     let ended = loop {
+        if body.completed.is_some() {
+            let (clock, trace) = (rules.clock.clone(), trace.clone());
+            let total_until = start + rules.shard.timeouts.total;
+            return Attempt::Complete(Box::new(Completing {
+                start,
+                total_until,
+                clock,
+                trace,
+                exchange,
+                body,
+                cut,
+            }));
+        }
         guard.rearm(trace, body.reading);
         tokio::select! {
             biased;
@@ -107,7 +124,68 @@ pub(crate) async fn run<C: Connect>(
             () = &mut interrupted => break Ended::Limited(Limit::Cut),
         }
     };
-    body.finish(start, rules.clock.now(), ended, &exchange)
+    Attempt::Ended(Box::new(body.finish(start, end_of(rules.clock, trace), ended, &exchange)))
+}
+
+/// Completes when the run is cut; never where nobody is left to cut it.
+async fn cut_of(mut cut: watch::Receiver<bool>) {
+    if cut.wait_for(|cut| *cut).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The end of a body that did not say when it was complete: its last read, else now.
+fn end_of(clock: &Clock, trace: &Trace) -> Mono {
+    trace.body_end().unwrap_or_else(|| clock.now())
+}
+
+/// An attempt whose answer is complete, on its own: it owns all it needs, so that its slot can go on.
+pub(crate) struct Completing {
+    start: Mono,
+    total_until: Mono,
+    clock: Clock,
+    trace: Trace,
+    exchange: Exchange,
+    body: Body,
+    cut: watch::Receiver<bool>,
+}
+
+impl Completing {
+    /// When the answer was complete: from then on its slot is free.
+    pub(crate) fn completed(&self) -> Mono {
+        self.body.completed.unwrap_or(self.total_until)
+    }
+
+    /// Takes what still comes, under a short limit; at the body's end the connection is kept.
+    pub(crate) async fn finish(mut self: Box<Self>) -> Seen {
+        let mut timer = Deadline::new(&self.clock);
+        let mut interrupted = pin!(cut_of(self.cut.clone()));
+        let ended = loop {
+            timer.set(Some(match self.body.reading {
+                Reading::Complete { until } => until,
+                // A further choice began after all seen so far had finished.
+                Reading::Nothing | Reading::Body { .. } => self.total_until,
+            }));
+            tokio::select! {
+                biased;
+                frame = self.exchange.next() => match frame {
+                    Some(Ok(frame)) => self.body.take(&frame),
+                    Some(Err(error)) => break Ended::Failed(error),
+                    None => break Ended::Whole,
+                },
+                () = timer.expired() => break Ended::Limited(self.limit(Limit::Total)),
+                () = &mut interrupted => break Ended::Limited(self.limit(Limit::Cut)),
+            }
+        };
+        let end = end_of(&self.clock, &self.trace);
+        let Self { start, body, exchange, .. } = *self;
+        body.finish(start, end, ended, &exchange)
+    }
+
+    /// A limit that meets a complete answer takes nothing from it.
+    fn limit(&self, limit: Limit) -> Limit {
+        if self.body.completed.is_some() { Limit::Drained } else { limit }
+    }
 }
 
 impl Seen {
@@ -158,10 +236,11 @@ impl Guard<'_> {
                     consider(last_read + idle, Limit::Idle);
                 }
             }
-            Reading::Complete { until } => consider(until, Limit::Drained),
-            Reading::Nothing => {}
+            Reading::Complete { .. } | Reading::Nothing => {}
         }
-        let awaits_output = matches!(reading, Reading::Nothing | Reading::Body { output: false, .. });
+        // A whole answer has no first token: it is awaited as long as it may take.
+        let awaits_output = self.rules.shard.streaming
+            && matches!(reading, Reading::Nothing | Reading::Body { output: false, .. });
         if let Some(first) = timeouts.first_token.filter(|_| awaits_output) {
             consider(self.start + first, Limit::FirstToken);
         }
@@ -193,7 +272,7 @@ fn is_connected(trace: &Trace) -> bool {
 }
 
 /// The answer while it comes in.
-struct Body {
+pub(crate) struct Body {
     decoder: Decoder,
     received: Received,
     events: Vec<Stamped>,

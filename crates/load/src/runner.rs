@@ -1,6 +1,7 @@
 //! Runs the phases of a cell on its shards and passes every sample on.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Barrier};
@@ -145,14 +146,20 @@ impl<'a> Runner<'a> {
         let asker = Asker::new(cell, prompts)?;
         let phases: Vec<Arc<Phase>> = self.number(phases);
         let (out, inbox) = sync_channel(CHANNEL);
-        let barrier = Barrier::new(shards as usize);
         thread::scope(|scope| {
-            let mut threads = Vec::new();
+            let (mut threads, mut gates) = (Vec::new(), Vec::new());
             for index in 0..shards {
                 let seat = self.seat(index, shards, cell, &asker, &target, &out);
-                let (phases, barrier) = (phases.as_slice(), &barrier);
+                let (gate, opened) = sync_channel(1);
+                let phases = phases.as_slice();
                 let thread = thread::Builder::new().name(format!("shard-{index}"));
-                threads.push(thread.spawn_scoped(scope, move || seat.run(phases, barrier))?);
+                threads.push(thread.spawn_scoped(scope, move || seat.run(phases, &opened))?);
+                gates.push(gate);
+            }
+            // Only now, when every shard has its thread: where one could not be had, the others find their gates gone.
+            let step = Arc::new(Barrier::new(gates.len()));
+            for gate in gates {
+                gate.send(Arc::clone(&step)).map_err(|_| io::Error::other("a shard panicked"))?;
             }
             drop(out);
             let last_end = self.work(cell, &inbox, sink);
@@ -274,7 +281,16 @@ impl<'a> Runner<'a> {
         let window = origin
             .zip(planned_end.or(ran.last_end))
             .map(|(from_ns, to_ns)| Window { from_ns, to_ns: to_ns.max(from_ns) });
-        CellContext { window, limited_by_count, health: health(ran.reports), ..self.planned(cell) }
+        let since_origin = |at: Mono| (at - self.origin).as_nanos() as u64;
+        let (all_finished, first_idle) = at_work(&cell.load.arrival, &ran.reports);
+        CellContext {
+            window,
+            limited_by_count,
+            all_slots_finished_ns: all_finished.map(since_origin),
+            first_idle_ns: first_idle.map(since_origin),
+            health: health(ran.reports),
+            ..self.planned(cell)
+        }
     }
 
     /// What is known of a cell before it is run: enough to make sense of what a killed run leaves.
@@ -297,6 +313,15 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// From when on every slot of a closed load had finished a request, and when one first found no work.
+fn at_work(arrival: &Arrival, reports: &[ShardReport]) -> (Option<Mono>, Option<Mono>) {
+    let Arrival::Closed { slots, .. } = *arrival else { return (None, None) };
+    let finished: u32 = reports.iter().map(|report| report.slots.finished).sum();
+    let all_finished = reports.iter().filter_map(|report| report.slots.all_finished).max();
+    let first_idle = reports.iter().filter_map(|report| report.slots.first_idle).min();
+    (all_finished.filter(|_| finished == slots), first_idle)
+}
+
 /// What the last phase of a cell left behind.
 struct Ran {
     phase: Option<Arc<Phase>>,
@@ -317,8 +342,9 @@ struct Seat {
 }
 
 impl Seat {
-    /// The life of a shard's thread: every phase, in step with the other shards.
-    fn run(self, phases: &[Arc<Phase>], barrier: &Barrier) -> Result<ShardReport, Error> {
+    /// The life of a shard's thread, once all shards have theirs: every phase, in step with the others.
+    fn run(self, phases: &[Arc<Phase>], gate: &Receiver<Arc<Barrier>>) -> Result<ShardReport, Error> {
+        let Ok(step) = gate.recv() else { return Ok(ShardReport::default()) };
         let control = self.control.clone();
         let mut ready = shard_runtime().map_err(Error::from).and_then(|runtime| {
             let shard = runtime.block_on(async { self.shard() })?;
@@ -326,14 +352,16 @@ impl Seat {
         });
         for phase in phases {
             ready = ready.and_then(|(runtime, shard, _)| {
-                let report = runtime.block_on(shard.clone().run(phase.clone()))?;
+                let run = || runtime.block_on(shard.clone().run(phase.clone()));
+                let ran = catch_unwind(AssertUnwindSafe(run));
+                let report = ran.unwrap_or_else(|_| Err(io::Error::other("a shard panicked")))?;
                 Ok((runtime, shard, report))
             });
             // A shard that failed still keeps step: the others would wait for it for ever.
             if ready.is_err() {
                 control.cut();
             }
-            barrier.wait();
+            step.wait();
         }
         ready.map(|(_, _, report)| report)
     }

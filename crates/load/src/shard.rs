@@ -1,6 +1,6 @@
 //! A shard: one thread's share of a cell, with its own runtime and connections.
 
-use std::cell::Cell as Counter;
+use std::cell::{Cell as Counter, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
 use inferometer_clock::{Clock, Mono, Pacer, thread_cpu};
+use inferometer_record::Phase as PhaseKind;
 use inferometer_transport::{Client, Connect, Trace};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::ask::{Asker, Prepared};
-use crate::attempt;
+use crate::attempt::{self, Attempt, Completing, Seen};
 use crate::finished::{Finished, Stamps};
 use crate::heart::Heart;
 use crate::phase::Phase;
@@ -22,6 +23,10 @@ use crate::rules::{Rules, ShardRules};
 use crate::schedule::Start;
 use crate::{Control, Live};
 
+/// A slot waits so long for the end of a body whose answer is complete: it mostly comes with it, or right after.
+const INLINE_DRAIN: Duration = Duration::from_millis(1);
+/// Planned starts of one shard that may be waiting or in flight.
+const MAX_WAITING: usize = 65_536;
 /// While the channel to the writer is full, a shard tries again after this.
 const FULL_CHANNEL_WAIT: Duration = Duration::from_millis(1);
 
@@ -32,6 +37,7 @@ pub(crate) struct ShardReport {
     pub(crate) planned: Planned,
     pub(crate) dropped: u64,
     pub(crate) channel_full: u64,
+    pub(crate) slots: Slots,
     pub(crate) cpu_share: Option<f64>,
 }
 
@@ -81,6 +87,20 @@ struct Share<C: Connect> {
     planned: Counter<Planned>,
     started: Counter<u64>,
     channel_full: Counter<u64>,
+    slots: Counter<Slots>,
+    /// Attempts whose answer is complete and whose end is still awaited, apart from their slots.
+    completing: RefCell<JoinSet<()>>,
+}
+
+/// When the slots of a closed load were all at work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slots {
+    /// Slots that have finished a request.
+    pub(crate) finished: u32,
+    /// When the last of them had finished its first.
+    pub(crate) all_finished: Option<Mono>,
+    /// When a slot first found no work.
+    pub(crate) first_idle: Option<Mono>,
 }
 
 /// A request that a task is about to send.
@@ -88,6 +108,25 @@ struct Ask {
     seq: u64,
     sched: Mono,
     prepared: Prepared,
+}
+
+/// What an attempt is an attempt at.
+struct Of {
+    phase: PhaseKind,
+    seq: u64,
+    request: u64,
+    attempt: u32,
+    sched: Mono,
+    prepared: Prepared,
+    trace: Trace,
+}
+
+/// What an attempt left to its slot.
+enum Left {
+    /// The attempt, over.
+    Ended(Box<Finished>),
+    /// The instant from which the slot is free; the attempt ends on its own.
+    Completing(Mono),
 }
 
 impl<C: Connect + 'static> Share<C> {
@@ -101,6 +140,8 @@ impl<C: Connect + 'static> Share<C> {
             planned: Counter::default(),
             started: Counter::default(),
             channel_full: Counter::default(),
+            slots: Counter::default(),
+            completing: RefCell::default(),
         }
     }
 
@@ -119,13 +160,20 @@ impl<C: Connect + 'static> Share<C> {
                 waited = pacer.wait_until(at) => waited?,
             }
             self.note_planned(start.offset);
-            tasks.spawn_local(self.clone().run_slot(ask));
+            // Beyond the bound a start is dropped, which makes the cell not valid.
+            if tasks.len() < MAX_WAITING {
+                tasks.spawn_local(self.clone().run_slot(ask));
+            }
             while let Some(ended) = tasks.try_join_next() {
                 ended.map_err(io::Error::other)?;
             }
         }
         // A task that panicked has lost its sample: better no figure than one without it.
         while let Some(ended) = tasks.join_next().await {
+            ended.map_err(io::Error::other)?;
+        }
+        let mut completing = self.completing.take();
+        while let Some(ended) = completing.join_next().await {
             ended.map_err(io::Error::other)?;
         }
         Ok(())
@@ -150,6 +198,7 @@ impl<C: Connect + 'static> Share<C> {
     /// One request of an open load; of a closed one, request after request until the phase is over.
     async fn run_slot(self: Rc<Self>, first: Ask) {
         let mut next = Some(first);
+        let mut is_first = true;
         while let Some(ask) = next {
             let _place = match &self.places {
                 Some(places) => tokio::select! {
@@ -163,10 +212,27 @@ impl<C: Connect + 'static> Share<C> {
                 return;
             }
             self.started.set(self.started.get() + 1);
-            self.request(ask).await;
-            let free = self.shard.clock.now();
+            let free = self.request(ask).await;
+            self.note_slot(std::mem::take(&mut is_first), free);
             next = self.claim(free);
+            if next.is_none() {
+                self.note_idle(free);
+            }
         }
+    }
+
+    fn note_slot(&self, is_first: bool, free: Mono) {
+        if is_first {
+            let slots = self.slots.get();
+            let all_finished = slots.all_finished.max(Some(free));
+            self.slots.set(Slots { finished: slots.finished + 1, all_finished, ..slots });
+        }
+    }
+
+    fn note_idle(&self, free: Mono) {
+        let slots = self.slots.get();
+        let first_idle = Some(slots.first_idle.map_or(free, |first| first.min(free)));
+        self.slots.set(Slots { first_idle, ..slots });
     }
 
     /// The next request of a slot that is free, unless the phase is over.
@@ -193,13 +259,19 @@ impl<C: Connect + 'static> Share<C> {
         tokio::select! { _ = asked => {}, () = planned => {} }
     }
 
-    /// One request with its attempts; every attempt leaves as a [`Finished`], the last one as final.
-    async fn request(&self, ask: Ask) {
+    /// One request with its attempts; every attempt leaves as a [`Finished`], the last one as final. Returns when its
+    /// slot is free: the end of its answer, not of our own wait for what might follow it.
+    async fn request(self: &Rc<Self>, ask: Ask) -> Mono {
         let Ask { seq, mut sched, prepared } = ask;
         let mut prepared = Some(prepared);
+        let mut free = sched;
         for attempt in 1.. {
-            let Some(this) = prepared.take() else { return };
-            let mut finished = self.attempt(seq, sched, attempt, this).await;
+            let Some(this) = prepared.take() else { return free };
+            let mut finished = match self.attempt(seq, sched, attempt, this).await {
+                Left::Ended(finished) => finished,
+                Left::Completing(completed) => return completed,
+            };
+            free = finished.seen.end;
             if attempt <= self.shard.rules.retries
                 && let Some(wait) = retry::wait(&finished, attempt)
             {
@@ -211,29 +283,63 @@ impl<C: Connect + 'static> Share<C> {
                 }
             }
             finished.is_final = prepared.is_none();
-            self.send(finished).await;
+            self.send(*finished).await;
         }
+        free
     }
 
-    async fn attempt(&self, seq: u64, sched: Mono, attempt: u32, prepared: Prepared) -> Finished {
+    async fn attempt(self: &Rc<Self>, seq: u64, sched: Mono, attempt: u32, prepared: Prepared) -> Left {
         let shard = &self.shard;
         let rules =
             Rules { clock: &shard.clock, shard: shard.rules, cut_at: self.phase.cut_at(&shard.clock) };
         let trace = Trace::new();
         shard.live.start();
-        let seen =
-            attempt::run(&rules, &shard.client, prepared.request.clone(), &trace, shard.control.watch())
-                .await;
+        let request = prepared.request.clone();
+        let ran = attempt::run(&rules, &shard.client, request, &trace, shard.control.watch()).await;
         shard.live.end();
+        let (phase, request) = (self.phase.kind, self.phase.request(seq));
+        let of = Of { phase, seq, request, attempt, sched, prepared, trace };
+        match ran {
+            Attempt::Ended(seen) => Left::Ended(Box::new(self.finished(of, *seen))),
+            Attempt::Complete(completing) => self.complete(of, completing).await,
+        }
+    }
+
+    /// Gives a complete answer a moment to end its body, which keeps the connection for the next request of the slot;
+    /// one that takes longer ends on its own.
+    async fn complete(self: &Rc<Self>, of: Of, completing: Box<Completing>) -> Left {
+        let completed = completing.completed();
+        let mut ending = Box::pin(completing.finish());
+        tokio::select! {
+            biased;
+            seen = &mut ending => return Left::Ended(Box::new(self.finished(of, seen))),
+            () = self.shard.clock.sleep(INLINE_DRAIN) => {}
+        }
+        let share = Rc::clone(self);
+        let mut completing = self.completing.borrow_mut();
+        while let Some(ended) = completing.try_join_next() {
+            if ended.is_err() {
+                // It panicked and its sample is lost: a run with a hole in it is of no use.
+                self.shard.control.cut();
+            }
+        }
+        completing.spawn_local(async move {
+            let seen = ending.await;
+            share.send(share.finished(of, seen)).await;
+        });
+        Left::Completing(completed)
+    }
+
+    fn finished(&self, of: Of, seen: Seen) -> Finished {
         Finished {
-            phase: self.phase.kind,
-            seq,
-            request: self.phase.request(seq),
-            attempt,
+            phase: of.phase,
+            seq: of.seq,
+            request: of.request,
+            attempt: of.attempt,
             is_final: true,
-            sched,
-            prepared,
-            stamps: Stamps::from(&trace),
+            sched: of.sched,
+            prepared: of.prepared,
+            stamps: Stamps::from(&of.trace),
             hiccups: self.heart.hiccups_since(seen.start),
             seen,
         }
@@ -276,6 +382,7 @@ impl<C: Connect + 'static> Share<C> {
             planned,
             dropped,
             channel_full: self.channel_full.get(),
+            slots: self.slots.get(),
             cpu_share: used.filter(|_| wall > 0.0).map(|used| used / wall),
         }
     }

@@ -25,6 +25,9 @@ const MAX_CHOICES: usize = 128;
 /// Most characters of output that are kept of one answer, all channels: ten times the longest that any model gives.
 pub(crate) const MAX_OUTPUT: usize = 32 << 20;
 
+/// Most output events of one answer: a token each, as many as no model gives.
+const MAX_OUTPUT_EVENTS: u64 = 1 << 20;
+
 /// What `[DONE]` looks like; matched as a prefix after trimming (W41).
 pub(crate) const DONE: &[u8] = b"[DONE]";
 
@@ -56,6 +59,8 @@ pub(crate) struct Assembly {
     pub(crate) done: bool,
     /// Characters of output so far.
     pub(crate) chars: usize,
+    /// Output events so far.
+    pub(crate) outputs: u64,
     /// JSON objects that were read.
     pub(crate) chunks: u64,
     pub(crate) keepalives: u64,
@@ -214,6 +219,10 @@ impl Assembly {
             self.refuse("answer_too_large", format!("an answer above {} Mi characters", MAX_OUTPUT >> 20));
             self.done = true;
         }
+        if self.outputs > MAX_OUTPUT_EVENTS {
+            self.refuse("answer_too_large", format!("an answer above {} Mi events", MAX_OUTPUT_EVENTS >> 20));
+            self.done = true;
+        }
     }
 
     /// Takes model, id and the server's own times.
@@ -275,6 +284,7 @@ impl Assembly {
             let running = running.filter(|_| self.choices.len() == 1);
             let tokens = self.meter.output_event(running);
             let chars = u32::try_from(added.chars).unwrap_or(u32::MAX);
+            self.outputs += 1;
             sink(Event::Output(Output { answer: added.answer, tool: added.tool, chars, tokens }));
         } else if added.opaque {
             sink(Event::Opaque);

@@ -179,6 +179,34 @@ fn slots_are_never_more_nor_requests() {
     assert_eq!(seqs, (0..50).collect::<Vec<_>>());
 }
 
+/// A server that holds the connection open after its answer makes no slot idle, nor its wait the server's.
+#[test]
+fn a_complete_answer_frees_its_slot() {
+    let held_open = |with_done: bool| {
+        move |_, mut pipe: Pipe| async move {
+            pipe.wait(100).await;
+            pipe.head().await;
+            pipe.token().await;
+            pipe.event(r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#).await;
+            pipe.event(r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}"#).await;
+            if with_done {
+                pipe.event("[DONE]").await;
+            }
+            pipe.wait(3_600_000).await;
+            pipe
+        }
+    };
+    for with_done in [true, false] {
+        let ran = Setup::new(closed(1), Some(10), None).run(held_open(with_done));
+        assert_eq!(count(&ran.samples, Status::Ok), 10);
+        assert!(ran.samples.iter().all(|sample| sample.output_tokens == Some(1)));
+        let last = ran.samples.iter().filter_map(|sample| sample.end_ns).max().unwrap();
+        assert!(Duration::from_nanos(last) < ms(1_015), "{last}");
+        assert!(lag_max(&ran.samples) < 1.1, "{}", lag_max(&ran.samples));
+        assert!(ran.took < ms(3_050), "{:?}", ran.took);
+    }
+}
+
 #[test]
 fn first_starts_are_spread() {
     let arrival = Arrival::Closed { slots: 4, ramp: ms(40) };
