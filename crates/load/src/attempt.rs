@@ -13,25 +13,13 @@ use inferometer_transport::{self as transport, Client, Connect, Exchange, Reques
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
 use tokio::sync::watch;
 
+use crate::guard::{Guard, Limit, Reading};
 use crate::rules::Rules;
 
 /// After `[DONE]` the body's end is awaited so long, so that the connection can be kept.
 const DRAIN_AFTER_DONE: Duration = Duration::from_millis(250);
 /// After the last finish reason, usage and `[DONE]` are awaited so long.
 const DRAIN_AFTER_FINISH: Duration = Duration::from_secs(2);
-
-/// Which limit ended an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    Connect,
-    FirstToken,
-    Idle,
-    Total,
-    /// The run's own end, or an interrupt.
-    Cut,
-    /// Enough: the answer was complete and only the connection's end was still awaited.
-    Drained,
-}
 
 /// How an attempt ended, before anyone judges it.
 #[derive(Debug)]
@@ -82,8 +70,7 @@ pub(crate) async fn run<C: Connect>(
     cut: watch::Receiver<bool>,
 ) -> Attempt {
     let start = rules.clock.now();
-    let mut guard =
-        Guard { rules, start, at: Mono::default(), limit: Limit::Total, timer: Deadline::new(rules.clock) };
+    let mut guard = Guard::new(rules, start);
     guard.rearm(trace, Reading::Nothing);
     let mut interrupted = pin!(cut_of(cut.clone()));
     let nothing = |ended| Attempt::Ended(Box::new(Seen::nothing(start, rules.clock.now(), ended)));
@@ -192,83 +179,6 @@ impl Seen {
     fn nothing(start: Mono, end: Mono, ended: Ended) -> Self {
         Self { start, end, ended, received: None, answer: None, events: Vec::new() }
     }
-}
-
-/// What has been read of the answer, as far as limits care.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    /// Nothing of the body.
-    Nothing,
-    /// Up to this read; whether there was output in it.
-    Body { last_read: Mono, output: bool },
-    /// The answer is complete, and nothing is awaited beyond this instant.
-    Complete { until: Mono },
-}
-
-/// The nearest limit of an attempt, on one timer.
-struct Guard<'a> {
-    rules: &'a Rules<'a>,
-    start: Mono,
-    at: Mono,
-    limit: Limit,
-    timer: Deadline,
-}
-
-impl Guard<'_> {
-    /// Sets the timer to the nearest limit that now holds.
-    fn rearm(&mut self, trace: &Trace, reading: Reading) {
-        let timeouts = &self.rules.shard.timeouts;
-        let mut nearest = (self.start + timeouts.total, Limit::Total);
-        let mut consider = |at: Mono, limit: Limit| {
-            if at < nearest.0 {
-                nearest = (at, limit);
-            }
-        };
-        if let Some(cut_at) = self.rules.cut_at {
-            consider(cut_at, Limit::Cut);
-        }
-        match reading {
-            Reading::Nothing if trace.sent().is_none() && !is_connected(trace) => {
-                consider(self.start + timeouts.connect, Limit::Connect);
-            }
-            Reading::Body { last_read, .. } => {
-                if let Some(idle) = timeouts.idle {
-                    consider(last_read + idle, Limit::Idle);
-                }
-            }
-            Reading::Complete { .. } | Reading::Nothing => {}
-        }
-        // A whole answer has no first token: it is awaited as long as it may take.
-        let awaits_output = self.rules.shard.streaming
-            && matches!(reading, Reading::Nothing | Reading::Body { output: false, .. });
-        if let Some(first) = timeouts.first_token.filter(|_| awaits_output) {
-            consider(self.start + first, Limit::FirstToken);
-        }
-        (self.at, self.limit) = nearest;
-        self.timer.set(Some(self.at));
-    }
-
-    /// Waits for the limit while nothing has come back; the connect limit falls away once there is a connection.
-    async fn connecting(&mut self, trace: &Trace) -> Limit {
-        loop {
-            self.timer.expired().await;
-            let expired = self.at;
-            self.rearm(trace, Reading::Nothing);
-            if self.at <= expired {
-                return self.limit;
-            }
-        }
-    }
-
-    async fn expired(&mut self) -> Limit {
-        self.timer.expired().await;
-        self.limit
-    }
-}
-
-/// Whether the request has a connection to go out on.
-fn is_connected(trace: &Trace) -> bool {
-    trace.reused() || trace.version().is_some()
 }
 
 /// The answer while it comes in.

@@ -4,7 +4,8 @@ use inferometer_record::Status;
 use inferometer_transport::Kind;
 use inferometer_wire::Outcome;
 
-use crate::attempt::{Ended, Limit, Seen};
+use crate::attempt::{Ended, Seen};
+use crate::guard::Limit;
 
 /// How an attempt ended, for the record.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,6 +17,7 @@ mod classify;
 mod control;
 mod error;
 mod finished;
+mod guard;
 mod headers;
 mod health;
 mod heart;
@@ -26,6 +27,7 @@ mod retry;
 mod rules;
 mod runner;
 mod schedule;
+mod seat;
 mod shard;
 #[cfg(test)]
 mod tests;

@@ -1,21 +1,18 @@
 //! Runs the phases of a cell on its shards and passes every sample on.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use inferometer_clock::{Clock, Mono};
+use inferometer_clock::Mono;
 use inferometer_metrics::{self as metrics, CellContext, Window};
 use inferometer_plan::{Arrival, Cell, Connection, Plan, Stop, Target};
 use inferometer_record::{Events, Phase as PhaseKind, Sample, Text};
 use inferometer_tokens::Tokenizer;
-use inferometer_transport::{self as transport, Client, Connections, Environment, HttpVersion, Sockets};
+use inferometer_transport::{self as transport, Connections, Environment, HttpVersion};
 use inferometer_workload::{Cache, Prompts};
-use tokio::runtime::{self, LocalOptions, LocalRuntime};
 
 use crate::appraise::Appraiser;
 use crate::ask::Asker;
@@ -23,7 +20,8 @@ use crate::finished::Finished;
 use crate::health::health;
 use crate::phase::Phase;
 use crate::rules::ShardRules;
-use crate::shard::{Shard, ShardReport};
+use crate::seat::Seat;
+use crate::shard::ShardReport;
 use crate::text::text;
 use crate::{Control, Error, Live};
 
@@ -327,65 +325,6 @@ struct Ran {
     phase: Option<Arc<Phase>>,
     reports: Vec<ShardReport>,
     last_end: Option<u64>,
-}
-
-/// What a shard is made from, on its way to its thread.
-struct Seat {
-    index: u32,
-    shards: u32,
-    asker: Asker,
-    target: transport::Target,
-    rules: ShardRules,
-    out: SyncSender<Finished>,
-    control: Control,
-    live: Arc<Live>,
-}
-
-impl Seat {
-    /// The life of a shard's thread, once all shards have theirs: every phase, in step with the others.
-    fn run(self, phases: &[Arc<Phase>], gate: &Receiver<Arc<Barrier>>) -> Result<ShardReport, Error> {
-        let Ok(step) = gate.recv() else { return Ok(ShardReport::default()) };
-        let control = self.control.clone();
-        let mut ready = shard_runtime().map_err(Error::from).and_then(|runtime| {
-            let shard = runtime.block_on(async { self.shard() })?;
-            Ok((runtime, shard, ShardReport::default()))
-        });
-        for phase in phases {
-            ready = ready.and_then(|(runtime, shard, _)| {
-                let run = || runtime.block_on(shard.clone().run(phase.clone()));
-                let ran = catch_unwind(AssertUnwindSafe(run));
-                let report = ran.unwrap_or_else(|_| Err(io::Error::other("a shard panicked")))?;
-                Ok((runtime, shard, report))
-            });
-            // A shard that failed still keeps step: the others would wait for it for ever.
-            if ready.is_err() {
-                control.cut();
-            }
-            step.wait();
-        }
-        ready.map(|(_, _, report)| report)
-    }
-
-    fn shard(self) -> Result<Rc<Shard<Sockets>>, Error> {
-        let clock = Clock::monotonic();
-        let client = Client::new(&clock, Sockets::new(&clock), self.target)?;
-        Ok(Rc::new(Shard {
-            index: self.index,
-            shards: self.shards,
-            clock,
-            client,
-            asker: self.asker,
-            rules: self.rules,
-            out: self.out,
-            control: self.control,
-            live: self.live,
-        }))
-    }
-}
-
-/// A runtime of one thread, for tasks that never leave it.
-fn shard_runtime() -> io::Result<LocalRuntime> {
-    runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default())
 }
 
 /// One core is left for the kernel, the worker and the progress line.
