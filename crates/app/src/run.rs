@@ -225,7 +225,8 @@ fn manifest(plan: &Plan, run_id: &str, created: Wall, origin: Mono, argv: &[Stri
     Manifest {
         argv: plan.secrets.redact_all(argv),
         segments: vec![Segment::new(origin, created)],
-        plan: serde_json::to_value(plan).unwrap_or_default(),
+        // The plan shows no key by itself. Should one stand where none is looked for, it is taken out here.
+        plan: plan.secrets.redact_value(serde_json::to_value(plan).unwrap_or_default()),
         environment: machine::describe(),
         ..Manifest::new(run_id, created)
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue, Uri, header};
 use inferometer_wire::request::TokenField;
 use inferometer_workload::{Cache, Lengths, Source};
+use serde_json::Value;
 
+use crate::secrets::{SECRET_VALUE_LEN, names_a_key};
 use crate::{
     Arrival, ArrivalFlag, CacheFlag, Connection, ConnectionFlag, Error, Load, Pattern, Plan, Protocol,
     RunFlags, Secrets, Span, Stop, Target, Timeouts, Workload,
@@ -27,6 +29,7 @@ impl RunFlags {
     /// What the flags mean. `env` reads a variable; `fresh_seed` is used where no seed was given.
     pub fn resolve(&self, env: impl Fn(&str) -> Option<String>, fresh_seed: u64) -> Result<Plan, Error> {
         let mut secrets = Secrets::default();
+        proxy::credentials(&env, &mut secrets);
         let target = self.target(&env, &mut secrets)?;
         Ok(Plan {
             name: self.name.clone().unwrap_or_else(|| file_name(&self.model.clone().unwrap_or_default())),
@@ -61,7 +64,7 @@ impl RunFlags {
             key_source,
             headers,
             price: self.price.clone(),
-            extra: self.extra()?,
+            extra: self.extra(secrets)?,
             token_field: if self.max_completion_tokens {
                 TokenField::MaxCompletionTokens
             } else {
@@ -121,11 +124,20 @@ impl RunFlags {
         Ok((source, headers))
     }
 
-    fn extra(&self) -> Result<serde_json::Map<String, serde_json::Value>, Error> {
+    /// The user's own parameters, what looks like a key among them remembered as a secret.
+    fn extra(&self, secrets: &mut Secrets) -> Result<serde_json::Map<String, Value>, Error> {
         let Some(typed) = &self.extra else { return Ok(serde_json::Map::new()) };
-        serde_json::from_str(typed).map_err(|error| {
-            Error::value("--extra", typed, format!("not a JSON object ({error}): write '{{\"top_p\":1}}'"))
-        })
+        // What was typed may hold a key, or be one: neither it nor a piece of it is shown.
+        let refuse = |why: &dyn ToString| {
+            let reason = format!("not a JSON object ({}): write '{{\"top_p\":1}}'", why.to_string());
+            Error::value("--extra", "…", reason)
+        };
+        let parsed: Value = serde_json::from_str(typed).map_err(|error| refuse(&error))?;
+        secrets.add_keys_of(&parsed);
+        match parsed {
+            Value::Object(extra) => Ok(extra),
+            _ => Err(refuse(&"no braces around it")),
+        }
     }
 
     fn workload(&self) -> Result<Workload, Error> {
@@ -285,9 +297,6 @@ fn address(base: &str, flags: &RunFlags, secrets: &mut Secrets) -> Result<(Strin
     Ok((url, shown_url))
 }
 
-/// Names of query parameters whose values are taken for keys.
-const KEY_WORDS: [&str; 7] = ["key", "token", "secret", "sig", "password", "auth", "code"];
-
 /// `url` without credentials and without the values of query parameters that look like keys.
 fn shown_address(url: &str, secrets: &mut Secrets) -> String {
     let (before, query) = url.split_once('?').map_or((url, None), |(before, query)| (before, Some(query)));
@@ -304,7 +313,7 @@ fn shown_address(url: &str, secrets: &mut Secrets) -> String {
     for (index, pair) in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).enumerate() {
         shown.push(if index == 0 { '?' } else { '&' });
         match pair.split_once('=') {
-            Some((name, value)) if KEY_WORDS.iter().any(|word| name.to_lowercase().contains(word)) => {
+            Some((name, value)) if names_a_key(name) => {
                 secrets.add(value);
                 shown.push_str(name);
                 shown.push_str("=[redacted]");
@@ -314,9 +323,6 @@ fn shown_address(url: &str, secrets: &mut Secrets) -> String {
     }
     shown
 }
-
-/// A header value from this length on is taken for a secret, whatever the header's name.
-const SECRET_VALUE_LEN: usize = 8;
 
 fn parse_header(typed: &str, secrets: &mut Secrets) -> Result<(HeaderName, HeaderValue), Error> {
     let refuse = |reason: &str| {
@@ -330,8 +336,7 @@ fn parse_header(typed: &str, secrets: &mut Secrets) -> Result<(HeaderName, Heade
     let mut parsed = HeaderValue::from_str(value)
         .map_err(|_| refuse("the value holds a character that no header can carry"))?;
     parsed.set_sensitive(true);
-    let looks_like_key = KEY_WORDS.iter().any(|word| name.as_str().contains(word));
-    if looks_like_key || value.len() >= SECRET_VALUE_LEN {
+    if names_a_key(name.as_str()) || value.len() >= SECRET_VALUE_LEN {
         secrets.add(value);
         if let Some((_, credential)) = value.split_once(' ') {
             secrets.add(credential);
@@ -346,5 +351,6 @@ fn file_name(model: &str) -> String {
     model.chars().take(60).map(safe).collect::<String>().trim_matches(['.', '-']).to_string()
 }
 
+mod proxy;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
 
 /// What stands in a secret's place.
 const REDACTED: &str = "[redacted]";
@@ -13,6 +14,19 @@ const MIN_LEN: usize = 4;
 
 /// A text cut at its end may hold the beginning of a key: from so many bytes on it is taken for one.
 const MIN_PREFIX: usize = 6;
+
+/// A value from this length on is taken for a secret where values mostly are, whatever its name.
+pub(crate) const SECRET_VALUE_LEN: usize = 8;
+
+/// What the names of keys have in them: of headers, query parameters and fields of a body.
+const KEY_WORDS: [&str; 9] =
+    ["key", "token", "secret", "sig", "password", "auth", "code", "cookie", "credential"];
+
+/// Whether something of this name is taken for a key.
+pub(crate) fn names_a_key(name: &str) -> bool {
+    let name = name.to_lowercase();
+    KEY_WORDS.iter().any(|word| name.contains(word))
+}
 
 /// Every secret of a run. Prints as a count.
 #[derive(Clone, Default)]
@@ -30,18 +44,85 @@ impl Secrets {
         self.0.sort_by_key(|known| std::cmp::Reverse(known.expose_secret().len()));
     }
 
+    /// Keeps each text under a key's name in `value`, at any depth, out of every text from now on. Numbers are limits
+    /// (`max_tokens`), not keys.
+    pub(crate) fn add_keys_of(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if names_a_key(name) => self.add(text),
+                        _ if names_a_key(name) => self.add_texts_of(value),
+                        _ => self.add_keys_of(value),
+                    }
+                }
+            }
+            Value::Array(values) => values.iter().for_each(|value| self.add_keys_of(value)),
+            _ => {}
+        }
+    }
+
+    /// The short ones among several are words rather than keys: `{"auth": {"type": "none", …}}`.
+    fn add_texts_of(&mut self, value: &Value) {
+        match value {
+            Value::String(text) if text.len() >= SECRET_VALUE_LEN => self.add(text),
+            Value::Array(values) => values.iter().for_each(|value| self.add_texts_of(value)),
+            Value::Object(fields) => fields.values().for_each(|value| self.add_texts_of(value)),
+            _ => {}
+        }
+    }
+
     /// A command line without any secret in it, nor any header's value or key that was typed in it.
     pub fn redact_all(&self, argv: &[String]) -> Vec<String> {
-        let mut hidden = false;
-        let redact = |arg: &String| {
-            let clean = if hidden { REDACTED.to_string() } else { self.redact(arg).into_owned() };
-            hidden = matches!(arg.as_str(), "-H" | "--header" | "--api-key");
-            match clean.split_once('=') {
-                Some((flag @ ("--header" | "--api-key"), _)) => format!("{flag}={REDACTED}"),
-                _ => clean,
-            }
+        let mut before = "";
+        let redact = |arg| {
+            let clean = self.redact_argument(before, arg);
+            before = arg;
+            clean
         };
-        argv.iter().map(redact).collect()
+        argv.iter().map(String::as_str).map(redact).collect()
+    }
+
+    /// `arg` as it may be shown behind the argument `before`.
+    fn redact_argument(&self, before: &str, arg: &str) -> String {
+        match before {
+            "-H" | "--header" | "--api-key" => return REDACTED.to_string(),
+            "--extra" | "--extra-inputs" => return self.redact_json(arg),
+            _ => {}
+        }
+        match arg.split_once('=') {
+            Some((flag @ ("--header" | "--api-key"), _)) => return format!("{flag}={REDACTED}"),
+            Some((flag @ ("--extra" | "--extra-inputs"), json)) => {
+                return format!("{flag}={}", self.redact_json(json));
+            }
+            _ => {}
+        }
+        // The value may be written against the short flag.
+        match arg.strip_prefix("-H") {
+            Some(value) if !value.is_empty() => format!("-H{REDACTED}"),
+            _ => self.redact(arg).into_owned(),
+        }
+    }
+
+    /// JSON as it was typed, where it holds no secret: within it one may stand in escapes, which its text does not show.
+    fn redact_json(&self, typed: &str) -> String {
+        let Ok(value) = serde_json::from_str::<Value>(typed) else { return self.redact(typed).into_owned() };
+        let clean = self.redact_value(without_keys(value.clone()));
+        if clean == value { typed.to_string() } else { clean.to_string() }
+    }
+
+    /// `value` without any secret in its texts and names, at any depth.
+    pub fn redact_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.redact(&text).into_owned()),
+            Value::Array(values) => values.into_iter().map(|value| self.redact_value(value)).collect(),
+            Value::Object(fields) => {
+                let clean =
+                    |(name, value): (String, _)| (self.redact(&name).into_owned(), self.redact_value(value));
+                Value::Object(fields.into_iter().map(clean).collect())
+            }
+            other => other,
+        }
     }
 
     /// `text` without any secret in it, nor with the beginning of one at its end.
@@ -57,6 +138,35 @@ impl Secrets {
             }
         }
         clean
+    }
+}
+
+/// `value` with nothing in the place of each text under a key's name, however short it is.
+pub(crate) fn without_keys(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => Value::Object(fields_without_keys(fields)),
+        Value::Array(values) => values.into_iter().map(without_keys).collect(),
+        other => other,
+    }
+}
+
+/// The same of an object's fields.
+pub(crate) fn fields_without_keys(fields: Map<String, Value>) -> Map<String, Value> {
+    let clean = |(name, value): (String, Value)| {
+        let value = if names_a_key(&name) { without_texts(value) } else { without_keys(value) };
+        (name, value)
+    };
+    fields.into_iter().map(clean).collect()
+}
+
+fn without_texts(value: Value) -> Value {
+    match value {
+        Value::String(_) => Value::String(REDACTED.to_string()),
+        Value::Array(values) => values.into_iter().map(without_texts).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, value)| (name, without_texts(value))).collect())
+        }
+        other => other,
     }
 }
 
@@ -96,19 +206,40 @@ mod tests {
 
     #[test]
     fn redacts_command_lines() {
-        let typed = ["run", "-H", "X-Me: tiny", "--api-key", "k1", "--header=a: b", "--api-key=k", "-m", "x"];
-        let argv = Secrets::default().redact_all(&typed.map(String::from));
-        let right = [
-            "run",
-            "-H",
-            REDACTED,
-            "--api-key",
-            REDACTED,
-            "--header=[redacted]",
-            "--api-key=[redacted]",
-            "-m",
-            "x",
-        ];
-        assert_eq!(argv, right);
+        let mut secrets = Secrets::default();
+        secrets.add("sk-abcdef123456");
+        let check = |typed: &[&str], right: &[&str]| {
+            let typed: Vec<String> = typed.iter().map(ToString::to_string).collect();
+            assert_eq!(secrets.redact_all(&typed), right);
+        };
+        check(&["run", "-H", "X-Me: tiny", "-m", "x"], &["run", "-H", REDACTED, "-m", "x"]);
+        check(&["-HX-Me: tiny", "-H=X-Me:tiny"], &["-H[redacted]", "-H[redacted]"]);
+        check(&["--header", "a: b", "--header=a: b"], &["--header", REDACTED, "--header=[redacted]"]);
+        check(&["--api-key", "k1", "--api-key=k"], &["--api-key", REDACTED, "--api-key=[redacted]"]);
+        check(&["--extra", "{\"top_p\": 1}"], &["--extra", "{\"top_p\": 1}"]);
+        check(&["--extra", "{\"key\": \"k\"}"], &["--extra", "{\"key\":\"[redacted]\"}"]);
+        check(&["--extra={\"a\":\"sk-abcdef12345\\u0036\"}"], &["--extra={\"a\":\"[redacted]\"}"]);
+        check(&["--extra", "no JSON: sk-abcdef123456"], &["--extra", "no JSON: [redacted]"]);
+    }
+
+    #[test]
+    fn keys_within_json_are_secrets() {
+        let typed = serde_json::json!({
+            "max_tokens": 5, "user": "joe", "apiKey": "k1-long",
+            "sources": [{"authentication": {"type": "none", "values": ["k2-longer", 7]}, "name": "docs"}],
+        });
+        let mut secrets = Secrets::default();
+        secrets.add_keys_of(&typed);
+        assert_eq!(secrets.redact("k1-long k2-longer none joe"), "[redacted] [redacted] none joe");
+        let right = serde_json::json!({
+            "max_tokens": 5, "user": "joe", "apiKey": REDACTED,
+            "sources": [{"authentication": {"type": REDACTED, "values": [REDACTED, 7]}, "name": "docs"}],
+        });
+        assert_eq!(without_keys(typed), right);
+        let elsewhere = serde_json::json!([{"k1-long": ["no k1-long", 1]}]);
+        assert_eq!(
+            secrets.redact_value(elsewhere),
+            serde_json::json!([{"[redacted]": ["no [redacted]", 1]}])
+        );
     }
 }

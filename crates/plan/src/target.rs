@@ -7,6 +7,9 @@ use inferometer_price::Price;
 use inferometer_wire::Dialect;
 use inferometer_wire::request::TokenField;
 use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::secrets;
 
 /// What happens to a connection when its request has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,8 +45,9 @@ pub struct Target {
     /// What it costs.
     #[serde(serialize_with = "as_optional_text")]
     pub price: Option<Price>,
-    /// Parameters merged into every request body, last.
-    pub extra: serde_json::Map<String, serde_json::Value>,
+    /// Parameters merged into every request body, last; texts under a key's name are not shown.
+    #[serde(serialize_with = "without_keys")]
+    pub extra: Map<String, Value>,
     /// Which field carries the token limit.
     #[serde(skip)]
     pub token_field: TokenField,
@@ -71,6 +75,10 @@ fn as_optional_text<S: serde::Serializer>(value: &Option<Price>, to: S) -> Resul
         Some(value) => to.serialize_some(&value.to_string()),
         None => to.serialize_none(),
     }
+}
+
+fn without_keys<S: serde::Serializer>(extra: &Map<String, Value>, to: S) -> Result<S::Ok, S::Error> {
+    secrets::fields_without_keys(extra.clone()).serialize(to)
 }
 
 fn names_only<S: serde::Serializer>(headers: &[(HeaderName, HeaderValue)], to: S) -> Result<S::Ok, S::Error> {

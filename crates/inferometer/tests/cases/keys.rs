@@ -7,13 +7,35 @@ use crate::harness::{Bench, Left, Measure, report};
 const KEY: &str = "sk-live-0a1b2c3d4e5f6a7b8c9d";
 
 /// The ways to hand over a key.
-const WAYS: [&str; 4] = ["flag", "variable", "authorization", "header"];
+const WAYS: [&str; 9] = [
+    "flag",
+    "variable",
+    "authorization",
+    "header",
+    "short header",
+    "body",
+    "escaped in the body",
+    "deep in the body",
+    "proxy",
+];
 
 fn with_key(measure: Measure, way: &str) -> Measure {
     match way {
         "flag" => measure.arg("--api-key").arg(KEY),
         "variable" => measure.env("PROVIDER_KEY", KEY).arg("--api-key-env").arg("PROVIDER_KEY"),
         "authorization" => measure.arg("-H").arg(format!("Authorization: Bearer {KEY}")),
+        "short header" => measure.arg(format!("-Hx-me:{KEY}")),
+        "body" => measure.arg("--extra").arg(format!(r#"{{"api_key":"{KEY}"}}"#)),
+        "escaped in the body" => {
+            measure.arg(format!(r#"--extra={{"apiKey":"{}"}}"#, KEY.replace('-', "\\u002d")))
+        }
+        "deep in the body" => {
+            measure.arg("--extra").arg(format!(r#"{{"sources":[{{"auth":{{"of":["{KEY}"]}}}}]}}"#))
+        }
+        // The provider is excepted from it: only the credentials are in the environment.
+        "proxy" => {
+            measure.env("https_proxy", format!("http://me:{KEY}@127.0.0.1:9")).env("no_proxy", "127.0.0.1")
+        }
         _ => measure.arg(format!("--header=x-api-key: {KEY}")),
     }
 }
@@ -87,7 +109,7 @@ fn s07_a_key_that_the_server_repeats_is_taken_out() {
     for echo in echoes {
         // Under a name of its own: the key is in no argument but where it is given as one.
         let bench = bench_with(&echo);
-        for way in ["flag", "header"] {
+        for way in ["flag", "header", "body", "proxy"] {
             let ended = with_key(bench.run("echo", "-n 2 --no-preflight --keep-text"), way).refused();
             assert_absent(&format!("{way}: {echo}"), &ended);
             let told =

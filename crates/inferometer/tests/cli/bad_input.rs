@@ -73,7 +73,6 @@ fn a_value_that_is_none() {
         ("--goodput", "write name:limit, such as ttft:300"),
         ("--fail-if", "such as ttft_p95>500ms"),
         ("--price", "as in input=3,output=15"),
-        ("--extra", "write '{\"top_p\":1}'"),
     ] {
         run(&[flag, "5parsecs"], &[flag, "5parsecs", says]);
     }
@@ -170,6 +169,9 @@ fn keys_in_wrong_places() {
         ("-H", "Bearer s3cr3t", "write it as 'Name: value'"),
         ("-H", "X Key: s3cr3t", "'X Key: …': not a header name"),
         ("-H", "X-Key: s3cr3t\n2", "the value holds a character that no header can carry"),
+        ("--extra", "sk-s3cr3t", "write '{\"top_p\":1}'"),
+        ("--extra", "\"sk-s3cr3t\"", "not a JSON object (no braces around it)"),
+        ("--extra", "{\"key\":\"s3cr3t\"", "not a JSON object (EOF"),
         ("--api-key", "s3cr3t\n2", "the key holds a character that no header can carry"),
     ] {
         refused(&NOWHERE, &[flag, value], says);

@@ -121,3 +121,14 @@ fn addresses_for_people() {
     }
     assert_eq!(secrets.redact("sk-1234 pa55w0rd"), "[redacted] [redacted]");
 }
+
+/// Hidden from everyone but whom it is for.
+#[test]
+fn a_key_in_the_body_is_sent_and_not_shown() {
+    let typed = r#"{"sources":[{"key":"sk-of-the-body"}],"top_p":1}"#;
+    let plan = resolve(&["--extra", typed]).unwrap();
+    assert_eq!(plan.targets[0].extra["sources"][0]["key"], "sk-of-the-body");
+    assert_eq!(plan.secrets.redact("no such key: sk-of-the-body"), "no such key: [redacted]");
+    let shown = serde_json::to_value(&plan).unwrap();
+    assert_eq!(shown["targets"][0]["extra"], json!({"sources": [{"key": "[redacted]"}], "top_p": 1}));
+}
