@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use inferometer_metrics::{ClientHealth, Lateness};
+use inferometer_stats::Prob;
+use inferometer_stats::quantile::nearest;
 
 use crate::shard::ShardReport;
 
@@ -29,13 +31,13 @@ fn rate(starts: u64, span: Duration) -> Option<f64> {
 
 fn distribution(mut lateness_ns: Vec<u64>) -> Lateness {
     lateness_ns.sort_unstable();
-    let n = lateness_ns.len();
-    let at = |percent: usize| {
-        // Nearest rank, as everywhere.
-        let rank = (n * percent).div_ceil(100).max(1);
-        lateness_ns.get(rank - 1).map(|ns| *ns as f64 / 1e6)
-    };
-    Lateness { n: n as u64, p50_ms: at(50), p99_ms: at(99), max_ms: at(100) }
+    let ms = |ns: u64| ns as f64 / 1e6;
+    Lateness {
+        n: lateness_ns.len() as u64,
+        p50_ms: nearest(&lateness_ns, Prob::P50).map(ms),
+        p99_ms: nearest(&lateness_ns, Prob::P99).map(ms),
+        max_ms: lateness_ns.last().copied().map(ms),
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use inferometer_stats::Prob;
+use inferometer_stats::quantile::nearest;
 use serde::{Deserialize, Serialize};
 
 /// A distribution in microseconds.
@@ -22,8 +24,8 @@ impl Micros {
     pub(super) fn of(mut values_us: Vec<f64>) -> Self {
         values_us.sort_by(f64::total_cmp);
         let n = values_us.len();
-        let at = |percent: usize| values_us.get(((n * percent).div_ceil(100)).max(1) - 1).copied();
-        Self { n, p50_us: at(50), p99_us: at(99), max_us: at(100) }
+        let at = |p| nearest(&values_us, p);
+        Self { n, p50_us: at(Prob::P50), p99_us: at(Prob::P99), max_us: values_us.last().copied() }
     }
 }
 
