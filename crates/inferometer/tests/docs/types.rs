@@ -58,8 +58,9 @@ fn fields(fields: &Fields) -> Vec<Field> {
             Some("names_only") => "list of string".to_string(),
             Some("as_text") => "string".to_string(),
             Some("as_optional_text") => "string or null".to_string(),
+            // The former is of the type itself, with other values.
+            Some("without_keys") | None => kind(&field.ty),
             Some(other) => panic!("how does {other} serialise?"),
-            None => kind(&field.ty),
         };
         let kind = match kind.strip_suffix(" or null") {
             Some(kind) if has_serde(&field.attrs, "skip_serializing_if") => format!("{kind}, or absent"),
