@@ -132,6 +132,7 @@ impl<'a> Session<'a> {
     fn run(&mut self) -> Result<(), Error> {
         let (plan, prompts) = (self.plan, self.prompts);
         prompts.iter().flat_map(Prompts::notes).for_each(|note| say(&note.to_string()));
+        unprovable(plan).for_each(|note| say(&note));
         for target in &plan.targets {
             say(&format!("asking {}", target.shown_url));
             let cells = plan.cells().filter(|cell| cell.target.name == target.name);
@@ -230,6 +231,25 @@ fn manifest(plan: &Plan, run_id: &str, created: Wall, origin: Mono, argv: &[Stri
         environment: machine::describe(),
         ..Manifest::new(run_id, created)
     }
+}
+
+/// A line for each gate that a load's number of requests cannot prove to be met, whatever the answers are.
+fn unprovable(plan: &Plan) -> impl Iterator<Item = String> {
+    let is_sweep = plan.loads.len() > 1;
+    plan.loads.iter().flat_map(move |load| {
+        plan.gates.iter().filter_map(move |gate| {
+            let (n, needed) = (load.stop.requests?, gate.needed_n()?);
+            let at = if is_sweep { format!(" at {}", load.name) } else { String::new() };
+            let requests = if n == 1 { "request" } else { "requests" };
+            let none = match gate.quantile() {
+                Some(_) if gate.op().is_upper() => "if none is over",
+                Some(_) => "if none is under",
+                None => "if none counts against it",
+            };
+            (n < needed)
+                .then(|| format!("gate {gate}{at}: {n} {requests} cannot prove it, {needed} could {none}"))
+        })
+    })
 }
 
 /// Raises the soft limit of open files to what the plan's largest load needs.

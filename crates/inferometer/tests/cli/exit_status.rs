@@ -44,6 +44,27 @@ fn a_gate_without_proof() {
     assert_eq!(ended.code, Some(if valid { 4 } else { 6 }), "{}", ended.stderr);
 }
 
+/// What no answer could prove is said before one is asked for.
+#[test]
+fn a_gate_that_n_cannot_prove_is_named() {
+    let bench = bench();
+    let named = |load: &str| {
+        let gates = "--fail-if ttft_p95>60s --fail-if error_rate>5% --fail-if ttft_p50>60s --fail-if rps<0.1";
+        let ended = bench.run("sim", &format!("--warmup 0 {load} {gates}"));
+        let (before, _) = ended.stderr.split_once("asking ").expect(&ended.stderr);
+        let lines = before.lines().filter(|line| line.starts_with("gate "));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    let p95 = "gate ttft_p95>60s: 25 requests cannot prove it, 59 could if none is over";
+    let errors = "gate error_rate>5%: 25 requests cannot prove it, 59 could if none counts against it";
+    assert_eq!(named("-n 25"), [p95, errors]);
+    assert_eq!(named("-n 59 -c 4"), [""; 0]);
+    assert_eq!(named("--duration 100ms"), [""; 0], "n is not known");
+    let sweep = named("-n 4 -c 1,2");
+    assert_eq!(sweep.len(), 6, "{sweep:?}");
+    assert_eq!(sweep[2], "gate ttft_p50>60s at c1: 4 requests cannot prove it, 5 could if none is over");
+}
+
 /// Ten a second through one place that takes half a second each: the rate is not held, whatever the machine.
 #[test]
 fn a_result_that_is_not_valid() {
