@@ -37,9 +37,10 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Client {
     let tolerance_ms = tolerance(inputs.typical_ms);
     let starts = || inputs.rows.iter().filter(|row| row.is_first_attempt);
     let issued = starts().count() as u64;
-    let planned = health.planned_starts.unwrap_or(0).max(issued + health.dropped_starts);
+    // The health is read from a file, which may say anything.
+    let planned = health.planned_starts.unwrap_or(0).max(issued.saturating_add(health.dropped_starts));
     let late = starts().filter(|row| row.lag.get().is_some_and(|lag| lag > tolerance_ms)).count() as u64;
-    let late_starts = proportion_of(late + health.dropped_starts, planned);
+    let late_starts = proportion_of(late.saturating_add(health.dropped_starts), planned);
     let lag = Population::new(starts().filter_map(|row| row.lag.get()).map(Point::Exact));
     let is_open = matches!(inputs.context.arrival, Arrival::Open { .. });
     let planned_rate = health.planned_rate.or_else(|| rate(starts().filter_map(|row| row.sched.get())));

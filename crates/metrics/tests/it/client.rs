@@ -34,6 +34,7 @@ fn each_reason_by_itself() {
     check(healthy(), 1, None);
     check(healthy(), 2, Some("2 of 100 planned starts"));
     check(ClientHealth { dropped_starts: 2, ..healthy() }, 0, Some("(2 dropped)"));
+    check(ClientHealth { dropped_starts: u64::MAX, ..healthy() }, 0, Some("planned starts"));
     check(ClientHealth { planned_starts: Some(200), dropped_starts: 2, ..healthy() }, 0, None);
     check(lateness(1_000, 4.9, 80.0), 0, None);
     check(lateness(1_000, 5.1, 80.0), 0, Some("wake-up lateness p99 5.1 ms"));

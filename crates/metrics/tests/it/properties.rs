@@ -1,7 +1,8 @@
 //! What holds for any samples, also for ones that no honest file contains.
 
 use inferometer_metrics::{
-    Arrival, CellAccumulator, CellContext, CellSummary, Metric, Num, Rate, Stamped, Window, events_of, fill,
+    Arrival, Ceiling, CellAccumulator, CellContext, CellSummary, ClientHealth, Lateness, Metric, Num, Rate,
+    Stamped, Window, events_of, fill,
 };
 use inferometer_record::{Events, Phase, Sample, Status, Verdict};
 use proptest::prelude::*;
@@ -13,8 +14,13 @@ fn stamp() -> impl Strategy<Value = Option<u64>> {
         Just(None),
         (0..20_000_000_000_u64).prop_map(Some),
         (0..20_000_000_000_u64).prop_map(Some),
-        any::<u64>().prop_map(Some)
+        extreme().prop_map(Some)
     ]
+}
+
+/// Any number, and often one that no other can be added to.
+fn extreme() -> impl Strategy<Value = u64> {
+    prop_oneof![any::<u64>(), u64::MAX - 3..=u64::MAX]
 }
 
 fn figure() -> impl Strategy<Value = Option<f64>> {
@@ -27,7 +33,7 @@ fn figure() -> impl Strategy<Value = Option<f64>> {
 }
 
 fn count() -> impl Strategy<Value = Option<u64>> {
-    prop_oneof![Just(None), (0..500_u64).prop_map(Some), any::<u64>().prop_map(Some)]
+    prop_oneof![Just(None), (0..500_u64).prop_map(Some), extreme().prop_map(Some)]
 }
 
 prop_compose! {
@@ -58,8 +64,8 @@ prop_compose! {
 
 prop_compose! {
     fn events()(
-        first_us in prop::option::of(prop_oneof![0..20_000_000_u64, any::<u64>()]),
-        deltas_us in prop::collection::vec(prop_oneof![0..100_000_u64, 0..100_000_u64, any::<u64>()], 0..20),
+        first_us in prop::option::of(prop_oneof![0..20_000_000_u64, extreme()]),
+        deltas_us in prop::collection::vec(prop_oneof![0..100_000_u64, 0..100_000_u64, extreme()], 0..20),
         chars in prop::collection::vec(any::<u32>(), 0..20),
         tokens in prop::option::of(prop::collection::vec(any::<u32>(), 0..20)),
     ) -> Events {
@@ -67,31 +73,73 @@ prop_compose! {
     }
 }
 
-fn context() -> impl Strategy<Value = CellContext> {
-    let arrival = prop::sample::select(vec![
-        Arrival::Unknown,
-        Arrival::Closed { slots: 0 },
-        Arrival::Closed { slots: 3 },
-        Arrival::Open { asked_rate: Some(f64::INFINITY) },
-    ]);
-    let window = prop::option::of((0..20_000_000_000_u64, 0..20_000_000_000_u64));
-    (arrival, window).prop_map(|(arrival, window)| CellContext {
-        arrival,
-        window: window.map(|(from_ns, to_ns)| Window { from_ns, to_ns }),
-        objectives: "ttft:300 tpot:20 e2el:5000 speed:5".parse().unwrap(),
-        gates: [
-            "ttft_p95>500ms",
-            "speed_p05<20",
-            "error_rate>1%",
-            "goodput<95%",
-            "throughput<5",
-            "cost_per_useful>1",
-        ]
-        .map(|gate| gate.parse().unwrap())
-        .to_vec(),
-        ttft_limits_ms: vec![f64::NAN, 5.0],
-        ..CellContext::default()
-    })
+prop_compose! {
+    fn lateness()(n in count(), figures in prop::array::uniform3(figure())) -> Lateness {
+        let [p50_ms, p99_ms, max_ms] = figures.map(finite);
+        Lateness { n: n.unwrap_or(0), p50_ms, p99_ms, max_ms }
+    }
+}
+
+/// JSON has no other.
+fn finite(figure: Option<f64>) -> Option<f64> {
+    figure.filter(|figure| figure.is_finite())
+}
+
+prop_compose! {
+    fn health()(
+        (wakeup_lateness, connection_wait) in (lateness(), lateness()),
+        shard_cpu in prop::collection::vec(figure(), 0..4),
+        counts in prop::array::uniform3(count()),
+        figures in prop::array::uniform6(figure()),
+        is_checked in any::<bool>(),
+    ) -> ClientHealth {
+        let [steal_share, clock_step_ms, planned_rate, requests_per_s, events_per_s, stamp_error_p99_ms] =
+            figures.map(finite);
+        ClientHealth {
+            wakeup_lateness,
+            connection_wait,
+            shard_cpu: shard_cpu.into_iter().filter_map(finite).collect(),
+            steal_share,
+            clock_step_ms,
+            planned_starts: counts[0],
+            dropped_starts: counts[1].unwrap_or(0),
+            planned_rate,
+            channel_full: counts[2].unwrap_or(0),
+            ceiling: is_checked.then_some(Ceiling { requests_per_s, events_per_s, stamp_error_p99_ms }),
+        }
+    }
+}
+
+fn arrival() -> impl Strategy<Value = Arrival> {
+    prop_oneof![
+        Just(Arrival::Unknown),
+        (0..4_u32).prop_map(|slots| Arrival::Closed { slots }),
+        any::<u32>().prop_map(|slots| Arrival::Closed { slots }),
+        figure().prop_map(|asked_rate| Arrival::Open { asked_rate }),
+        Just(Arrival::Open { asked_rate: Some(f64::INFINITY) }),
+    ]
+}
+
+prop_compose! {
+    fn context()(
+        arrival in arrival(),
+        window in prop::option::of((stamp(), stamp())),
+        (all_slots_finished_ns, first_idle_ns) in (stamp(), stamp()),
+        ttft_limits_ms in prop::collection::vec(any::<f64>(), 0..3),
+        said in prop::array::uniform4(any::<bool>()),
+        health in health(),
+    ) -> CellContext {
+        let gates = ["ttft_p95>500ms", "speed_p05<20", "error_rate>1%", "goodput<95%", "throughput<5", "cost_per_useful>1"];
+        let [limited_by_count, degraded_is_useful, no_events, cache_busted] = said;
+        CellContext {
+            arrival, all_slots_finished_ns, first_idle_ns, health, ttft_limits_ms,
+            limited_by_count, degraded_is_useful, no_events, cache_busted,
+            window: window.map(|(from, to)| Window { from_ns: from.unwrap_or(0), to_ns: to.unwrap_or(u64::MAX) }),
+            objectives: "ttft:300 tpot:20 e2el:5000 speed:5".parse().unwrap(),
+            gates: gates.map(|gate| gate.parse().unwrap()).to_vec(),
+            ..CellContext::default()
+        }
+    }
 }
 
 fn quantiles_rise(metric: &Metric) -> bool {
@@ -152,10 +200,10 @@ proptest! {
     fn any_events_fill_a_sample(
         sample in sample(),
         stamped in prop::collection::vec(
-            (prop_oneof![0..1_000_000_000_u64, any::<u64>()], any::<u32>(), prop::option::of(any::<u32>()), any::<u8>()),
+            (prop_oneof![0..1_000_000_000_u64, extreme()], any::<u32>(), prop::option::of(any::<u32>()), any::<u8>()),
             0..30,
         ),
-        late in any::<u64>(),
+        late in extreme(),
     ) {
         let event = |(at_ns, chars, tokens, bits): (u64, u32, Option<u32>, u8)| {
             Stamped { at_ns, chars, tokens, answer: bits & 1 > 0, tool: bits & 2 > 0 }
