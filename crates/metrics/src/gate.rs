@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use inferometer_stats::proportion::clopper_pearson_upper;
+use inferometer_stats::gate::{Verdict, needed};
 use inferometer_stats::{ALPHA, Prob};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,9 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::Num;
 use crate::limit::Kind;
 use crate::names::{all, canonical, distance, name, nearest};
-
-/// No run is asked to make more requests than this for a gate's sake.
-const MAX_NEEDED: u64 = 1 << 40;
 
 /// How a gate compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,18 +92,7 @@ impl Gate {
 
     /// The fewest observations that can prove this gate met with `bad` of them on the bad side.
     pub(crate) fn needed_with(&self, bad: u64) -> Option<u64> {
-        let allowed = self.allowed_share()?;
-        let is_met = |n: u64| clopper_pearson_upper(bad, n, ALPHA) <= allowed;
-        let mut above = bad.max(1);
-        while !is_met(above) {
-            above = above.checked_mul(2).filter(|n| *n <= MAX_NEEDED)?;
-        }
-        let mut below = 0;
-        while above - below > 1 {
-            let middle = below.midpoint(above);
-            if is_met(middle) { above = middle } else { below = middle }
-        }
-        Some(above)
+        needed(bad, self.allowed_share()?, ALPHA)
     }
 }
 
@@ -121,6 +107,16 @@ pub enum GateResult {
     /// The sample cannot tell.
     #[default]
     Unproven,
+}
+
+impl From<Verdict> for GateResult {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Met => GateResult::Met,
+            Verdict::Missed => GateResult::Missed,
+            Verdict::Unproven => GateResult::Unproven,
+        }
+    }
 }
 
 /// A gate held against a cell.

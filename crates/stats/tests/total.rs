@@ -1,8 +1,9 @@
 //! Every function is total: whatever it is given, it returns, and what it returns is a number or absent.
 #![expect(clippy::unwrap_used, reason = "a test stops where its own set-up is wrong")]
 
+use inferometer_stats::gate::{self, Evidence, Verdict};
 use inferometer_stats::{
-    Bounds, Moments, Point, Prob, Sorted, batch, dip, gate, ks, proportion, quantile, ratio, serial, special,
+    Bounds, Moments, Point, Prob, Sorted, batch, dip, ks, proportion, quantile, ratio, serial, special,
     spread, steady, trend,
 };
 use proptest::prelude::*;
@@ -94,14 +95,17 @@ proptest! {
         for x in [lower, upper, proportion::binomial_at_most(k, n, share), proportion::binomial_at_least(k, n, share)] {
             prop_assert!((0.0..=1.0).contains(&x), "{} of {}: {}", k, n, x);
         }
-        let met = gate::judge(k, n, p, alpha) == gate::Verdict::Met;
-        prop_assert!(!met || gate::needed(k, p, alpha).is_some_and(|needed| needed <= n));
+        for allowed in [p.complement().as_f64(), share] {
+            let met = gate::judge(Evidence { over: k, unknown: 0, n }, allowed, alpha) == Verdict::Met;
+            prop_assert!(!met || gate::needed(k, allowed, alpha).is_some_and(|needed| needed <= n));
+        }
     }
 
     #[test]
-    fn huge_counts(k in any::<u64>(), n in any::<u64>(), p in any_prob()) {
+    fn huge_counts(k in any::<u64>(), unknown in any::<u64>(), n in any::<u64>(), share in any_float()) {
         prop_assert!(is_sound(proportion::wilson(k, n, 0.05)));
-        gate::judge(k, n, p, 0.05);
+        gate::judge(Evidence { over: k, unknown, n }, share, 0.05);
+        gate::needed(k, share, 0.05);
         prop_assert!((0.0..=1.0).contains(&proportion::clopper_pearson_lower(k, n, 0.05)));
         prop_assert!((0.0..=1.0).contains(&proportion::clopper_pearson_upper(k, n, 0.05)));
     }
