@@ -27,8 +27,8 @@ pub(super) fn fill(sample: &mut Sample, events: &[Stamped], own_lateness: &dyn F
     if gaps.first() == Some(&0) {
         flag(sample, "zero_gap");
     }
-    sample.gap_p50_ns = at(&gaps, Prob::P50);
-    sample.gap_p99_ns = at(&gaps, Prob::P99);
+    sample.gap_p50_ns = quantile::nearest(&gaps, Prob::P50);
+    sample.gap_p99_ns = quantile::nearest(&gaps, Prob::P99);
     sample.gap_max_ns = gaps.last().copied();
     gaps.retain(|gap| *gap > 0);
     stalls(sample, events, &gaps, own_lateness);
@@ -36,7 +36,7 @@ pub(super) fn fill(sample: &mut Sample, events: &[Stamped], own_lateness: &dyn F
 
 /// Stalls among the gaps between distinct stamps, each less the client's own lateness over it.
 fn stalls(sample: &mut Sample, events: &[Stamped], distinct: &[u64], own_lateness: &dyn Fn(u64, u64) -> u64) {
-    let median = at(distinct, Prob::P50).unwrap_or(0);
+    let median = quantile::nearest(distinct, Prob::P50).unwrap_or(0);
     let relative_limit = RELATIVE_FLOOR_NS.max(median.saturating_mul(RELATIVE_MEDIANS));
     let (mut count, mut relative, mut stalled, mut longest) = (0, 0, 0_u64, None);
     // Only a gap that could be a stall is worth asking for our own lateness.
@@ -62,9 +62,4 @@ fn pairs(events: &[Stamped]) -> impl Iterator<Item = (u64, u64)> {
         [a, b] => Some((a.at_ns, b.at_ns.max(a.at_ns))),
         _ => None,
     })
-}
-
-/// Nearest rank out of sorted gaps.
-fn at(sorted: &[u64], p: Prob) -> Option<u64> {
-    sorted.get(quantile::rank(sorted.len(), p).checked_sub(1)?).copied()
 }
