@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use rust_decimal::Decimal;
+use strsim::levenshtein;
 
 use crate::Price;
 
@@ -103,24 +104,8 @@ fn echo(typed: &str) -> String {
 /// The known name with the fewest letters to change, if few.
 fn nearest(typed: &str) -> Option<&'static str> {
     let typed = echo(typed).to_ascii_lowercase();
-    let (typos, name) = NAMES.iter().map(|name| (distance(&typed, name), *name)).min()?;
+    let (typos, name) = NAMES.iter().map(|name| (levenshtein(&typed, name), *name)).min()?;
     (typos <= TYPOS_MAX && typos < name.len() / 2 + 1).then_some(name)
-}
-
-/// Levenshtein's distance: letters to insert, drop or replace (row by row of the usual table).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
