@@ -9,6 +9,7 @@
 //! | `demo` | [`demo`] |
 //! | `self-check` | [`self_check`] |
 
+mod client;
 mod console;
 mod demo;
 mod error;

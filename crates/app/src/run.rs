@@ -14,6 +14,7 @@ use rand::TryRng;
 use rand::rngs::SysRng;
 use serde_json::Value;
 
+use crate::client::RunClient;
 use crate::console::say;
 use crate::machine::{self, Moment};
 use crate::preflight::{self, Finding};
@@ -91,9 +92,12 @@ pub(crate) fn execute(plan: &Plan, output: &OutputFlags, argv: &[String]) -> Res
         Session { plan, output, prompts: &prompts, clock, control, self_check, runner, writer: &mut writer };
     let ran = session.run();
     let whole = ran.is_ok() && interrupt.signal().is_none();
-    let dir = writer.finish(if whole { State::Complete } else { State::Interrupted })?;
-    ran?;
-    finish(&dir, output, interrupt.signal())
+    let state = if whole { State::Complete } else { State::Interrupted };
+    if let Err(error) = ran {
+        writer.finish(state)?;
+        return Err(error);
+    }
+    finish(writer, state, output, interrupt.signal())
 }
 
 /// Makes the run's folder and says where it is.
@@ -108,9 +112,21 @@ fn create(plan: &Plan, output: &OutputFlags, manifest: Manifest) -> Result<RunWr
 }
 
 /// Summary, report, exit status; all from the folder.
-fn finish(dir: &Path, output: &OutputFlags, signal: Option<u8>) -> Result<Exit, Error> {
-    let summary = report::summarise(dir)?;
-    report::show(dir, &summary, output.format)?;
+fn finish(
+    mut writer: RunWriter,
+    state: State,
+    output: &OutputFlags,
+    signal: Option<u8>,
+) -> Result<Exit, Error> {
+    // The summary says the state too, so that this comes before it; the rest of the manifest is known behind it.
+    writer.flush()?;
+    writer.update(|manifest| manifest.state = state)?;
+    let summary = report::summarise(writer.dir())?;
+    // Plain data: that it is no JSON cannot happen.
+    let client = serde_json::to_value(RunClient::of(&summary)).unwrap_or_default();
+    writer.update(|manifest| manifest.client = client)?;
+    let dir = writer.finish(state)?;
+    report::show(&dir, &summary, output.format)?;
     let exit = report::exit(&summary, output.strict);
     Ok(signal.map_or(exit, |signal| Exit::Interrupted { signal }.or(exit)))
 }

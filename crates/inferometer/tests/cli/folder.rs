@@ -65,3 +65,21 @@ fn a_run_that_its_preflight_stopped_is_not_complete() {
     assert_eq!(bench.run("other", "--out run").code, Some(3));
     assert_eq!(json(&bench.dir.path().join("run/run.json"))["state"], "interrupted");
 }
+
+#[test]
+fn the_client_over_the_whole_run() {
+    let bench = Bench::new();
+    assert_eq!(bench.run("sim", "-n 4 -c 1,2 --warmup 0 --out run").code, Some(0));
+    let read = |name: &str| json(&bench.dir.path().join("run").join(name));
+    let (client, cells) = (read("run.json")["client"].take(), read("summary.json")["cells"].take());
+    let cells = cells.as_array().unwrap();
+    let valid = cells.iter().filter(|cell| cell["client"]["valid"] == true).count();
+    let latest = |cell: &serde_json::Value| cell["client"]["health"]["wakeup_lateness"]["p99_ms"].as_f64();
+    let latest = cells.iter().filter_map(latest).reduce(f64::max);
+    assert_eq!(client["cells"], 2);
+    assert_eq!(client["valid_cells"], valid);
+    assert_eq!(client["lateness_p99_ms"].as_f64(), latest);
+    // One that its preflight stopped measured nothing.
+    assert_eq!(bench.run("unknown", "-n 4 --out stopped").code, Some(3));
+    assert!(json(&bench.dir.path().join("stopped/run.json"))["client"].is_null());
+}

@@ -21,6 +21,7 @@ const DOCUMENTS: [(&str, &[&str]); 2] = [
             "crates/metrics/src/health.rs",
             "crates/metrics/src/gate.rs",
             "crates/metrics/src/summary.rs",
+            "crates/app/src/client.rs",
             "crates/app/src/self_check/figures.rs",
             "crates/wire/src/flags.rs",
         ],
