@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use crate::harness::{Bench, Sample, assert_ms, now, report};
+use crate::harness::{Bench, Sample, assert_ms, is_quiet, now, report};
 
 #[test]
 fn c12_an_error_in_the_stream_is_no_success() {
@@ -112,6 +112,35 @@ fn s01_a_complete_answer_ends_when_it_is_complete() {
         }
         // Our own wait is in no rate.
         assert_ms(rest, run.value("throughput/window_s").map(|window| window * 1e3), 100.0);
+    }
+}
+
+#[test]
+fn s01_the_wait_for_the_rest_of_an_answer_is_nobody_s_idle_time() {
+    let bench = Bench::new();
+    // One slot, ten answers of 100 ms: about ten a second, whatever the server leaves open after each of them.
+    for rest in ["hang", "D · hang"] {
+        let run = bench.measure(&format!("script:100 T · fin, U(7,1) · {rest}"), "-n 10 -c 1");
+        assert_eq!((run.count("ok"), run.count("issued"), run.code), (10, 10, 0), "{rest}");
+        let mut samples: Vec<&Sample> = run.measured().collect();
+        samples.sort_by_key(|sample| sample.count("request"));
+        // What counts is when the server was asked: no answer's rest stands between it and the next request.
+        for pair in samples.windows(2) {
+            let [end, sched] = [pair[0].count("end_ns"), pair[1].count("sched_ns")].map(Option::unwrap);
+            assert_ms("planned after the last answer", Some((sched as f64 - end as f64) / 1e6), 0.0);
+        }
+        for sample in &samples {
+            assert_ms("latency", sample.number("request_latency_ms"), 100.0);
+            assert_ms("schedule lag", sample.number("schedule_lag_ms"), 0.0);
+        }
+        let window = run.value("throughput/window_s").unwrap();
+        let least = if is_quiet() { 9.0 } else { 6.0 };
+        let rate = run.value("throughput/request_throughput/value").unwrap();
+        assert!((least..=10.1).contains(&rate), "{rest}: {rate} requests/s over {window} s");
+        let mut asked: Vec<u64> = run.truth.requests.iter().map(|record| record.read_ns).collect();
+        asked.sort_unstable();
+        let seen = 9.0 / ((asked[9] - asked[0]) as f64 / 1e9);
+        assert!((least..=10.1).contains(&seen), "{rest}: the server saw {seen} requests/s");
     }
 }
 
