@@ -1,6 +1,12 @@
 //! Cases of what lies between tokens: a chunk is not a token.
 
-use crate::harness::{Bench, assert_ms};
+use crate::harness::{Bench, Outcome, assert_ms};
+
+/// What is noted beside the gaps between chunks.
+fn gap_notes(run: &Outcome) -> Vec<String> {
+    let notes = run.metric("inter_chunk_latency")["notes"].as_array().unwrap();
+    notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect()
+}
 
 #[test]
 fn c07_a_chunk_is_not_a_token() {
@@ -20,9 +26,12 @@ fn c07_a_chunk_is_not_a_token() {
     assert_ms("tpot", run.metric("time_per_output_token")["p50"]["value"].as_f64(), 10.0);
     assert_ms("gap", run.metric("inter_chunk_latency")["p50"]["value"].as_f64(), 40.0);
     assert_eq!(run.value("tokens/per_chunk"), Some(4.0));
-    // Per-token percentiles cannot be known, and this is said where the figures stand.
-    let said = run.cell().to_string();
-    assert!(said.contains("tokens per chunk") || said.contains("chunk is not a token"), "{said}");
+    // Per-token percentiles cannot be known, and this is said where the figures stand: of this cell, and of no cell
+    // whose chunks are tokens.
+    let said = "4.00 tokens per chunk: per-token percentiles cannot be known";
+    assert_eq!(gap_notes(&run).iter().filter(|note| *note == said).count(), 1, "{:?}", gap_notes(&run));
+    let single = gap_notes(&bench.measure("c01", "-n 2 -c 2"));
+    assert!(!single.iter().any(|note| note.contains("per-token")), "{single:?}");
     for name in ["inter_token_latency", "itl"] {
         assert!(run.cell()["metrics"].get(name).is_none(), "{name}");
     }
