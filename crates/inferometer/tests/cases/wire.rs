@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::harness::{Bench, Outcome, Sample};
+use crate::harness::{Bench, Outcome, Sample, assert_ms};
 
 /// What a scenario's samples must say. Words: `c3` output events, `t5` output tokens by the server, `first8` tokens of
 /// the first event, `in9` prompt tokens, `read8` and `write4` cached, `think3` reasoning tokens, `keep4` keep-alives,
@@ -292,6 +292,43 @@ fn absences(run: &Outcome, sample: &Sample, right: &BTreeSet<String>) -> Vec<Str
         words.push("no-tpot".to_owned());
     }
     words
+}
+
+#[test]
+fn w72_a_buffering_proxy_is_said() {
+    let bench = Bench::new();
+    let run = bench.measure("w72", "-n 3 -c 3");
+    assert_eq!((run.count("ok"), run.code), (3, 0));
+    for sample in run.measured() {
+        // Written from 100 ms to 280, passed on in one piece at the end.
+        assert!(sample.has_flag("coalesced"), "{:?}", sample.flags());
+        assert_ms("ttft", sample.number("ttft_ms"), 280.0);
+        assert_eq!(sample.field("first_ns"), sample.field("last_ns"));
+        assert!(sample.field("tpot_ms").is_null(), "no rate of what came at one instant");
+        assert_eq!((sample.count("chunks"), sample.count("output_tokens")), (Some(10), Some(10)));
+    }
+    let warnings = run.cell()["warnings"].to_string();
+    assert!(warnings.contains("coalesced"), "{warnings}");
+    run.check_stamps("w72", run.measured());
+}
+
+#[test]
+fn w75_a_reset_in_the_body_keeps_what_had_come() {
+    let bench = Bench::new();
+    let run = bench.measure("w75", "-n 3 -c 3");
+    assert_eq!((run.count("ok"), run.count("transport"), run.code), (0, 3, 5));
+    for sample in run.measured() {
+        assert_eq!((sample.text("error_code"), sample.count("http_status")), ("body", Some(200)));
+        assert_eq!(sample.count("chunks"), Some(2));
+        assert_ms("ttft", sample.number("ttft_ms"), 100.0);
+        assert!(sample.field("request_latency_ms").is_null());
+        let end = sample.count("end_ns").unwrap() - sample.count("start_ns").unwrap();
+        assert_ms("end", Some(end as f64 / 1e6), 130.0);
+    }
+    // Two tokens of each, in no figure of what succeeded.
+    assert_eq!((run.value("tokens/partial"), run.value("tokens/output")), (Some(6.0), None));
+    assert_eq!(run.metric("request_latency")["n"], 0);
+    assert_eq!(run.cell()["failures"][0]["count"], 3);
 }
 
 #[test]
