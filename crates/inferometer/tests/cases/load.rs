@@ -73,5 +73,6 @@ fn c24_no_hidden_cap_on_connections() {
         (2.0..if is_quiet() { 2.3 } else { 4.0 }).contains(&wall),
         "two rounds of a second took {wall} s"
     );
-    run.check_stamps("c24", run.measured());
+    // Two hundred at one instant: half of them stand in the queue of one core, the reader's or the server's.
+    run.check_stamps_within(25, "c24", run.measured());
 }
