@@ -50,8 +50,11 @@ impl Answer {
         };
         for piece in pieces {
             let piece = String::from_utf8(piece).unwrap();
-            let framed = if matches!(framing, Framing::Chunked) { chunk(&piece) } else { piece.clone() };
-            let before = framed.find(&piece).unwrap();
+            // Behind the chunk's size, in which a piece of a line end or a digit stands as well.
+            let (framed, before) = match framing {
+                Framing::Chunked => (chunk(&piece), format!("{:x}\r\n", piece.len()).len()),
+                Framing::Length | Framing::Closing => (piece.clone(), 0),
+            };
             places.extend((0..piece.len()).map(|at| bytes.len() + before + at));
             bytes.extend_from_slice(framed.as_bytes());
         }
