@@ -1,5 +1,5 @@
 //! The documentation keeps up with the code: `docs/run-folder.md` shows every field of every file of a run,
-//! `docs/simulator.md` every key of its configuration, and `docs/figures.md` every figure under its names.
+//! `docs/simulator.md` every key of its configuration, `docs/figures.md` every figure under its names, and `README.md` a report as it is.
 //!
 //! The tables of the first two are made from the types and their doc comments. To write them anew:
 //!
@@ -9,6 +9,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests: a panic is the failure")]
 
 mod figures;
+mod readme;
 mod tables;
 mod types;
 
