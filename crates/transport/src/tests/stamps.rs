@@ -358,3 +358,37 @@ fn sent_is_the_last_byte_accepted() {
         assert_eq!(trace.sent(), Some(started + ms(20)));
     });
 }
+
+/// The end of a body is stamped with the read that ended it or found it broken, not with the last that brought bytes.
+#[test]
+fn the_end_of_a_body_is_a_read_s_stamp() {
+    // What the head says of the body's end, whether "ok" and a close keep it, and when the body is over.
+    let chunked = "transfer-encoding: chunked\r\n";
+    for (head, is_whole, ended) in [
+        ("content-length: 2\r\n", true, 5),
+        ("content-length: 9\r\n", false, 12),
+        ("", true, 12),
+        (chunked, false, 12),
+    ] {
+        in_virtual_time(async |clock| {
+            let server = clock.clone();
+            let body = if head == chunked { chunk("ok") } else { "ok".to_owned() };
+            let pipes = Pipes::new(move |mut io: DuplexStream, _| {
+                let (clock, body) = (server.clone(), body.clone());
+                async move {
+                    read_request(&mut io).await.unwrap();
+                    clock.sleep(ms(5)).await;
+                    say(&mut io, format!("HTTP/1.1 200 OK\r\n{head}\r\n{body}")).await;
+                    clock.sleep(ms(7)).await;
+                }
+            });
+            let target = Target::new("http://server", &Options::default()).unwrap();
+            let client = Client::new(&clock, pipes, target).unwrap();
+            let (trace, started) = (Trace::new(), clock.now());
+            let mut exchange = client.send(post(), &trace).await.unwrap();
+            let (frames, error) = drain(&mut exchange).await;
+            assert_eq!((text(&frames).as_str(), error.is_none()), ("ok", is_whole), "{head:?}");
+            assert_eq!(trace.body_end(), Some(started + ms(ended)), "{head:?}");
+        });
+    }
+}
