@@ -3,6 +3,7 @@
 use clap::Args;
 use inferometer_plan::{Counts, RunFlags};
 use inferometer_sim::{Config, Model, Server};
+use inferometer_transport::Environment;
 
 use crate::console::say;
 use crate::run::execute;
@@ -55,5 +56,6 @@ pub fn demo(command: &DemoCommand, argv: &[String]) -> Result<Exit, Error> {
         name: Some("demo".to_string()),
         ..RunFlags::default()
     };
-    execute(&flags.resolve(|_| None, SEED)?, &command.output, argv)
+    // No proxy stands between this machine and itself.
+    execute(&flags.resolve(|_| None, SEED)?, &command.output, argv, Environment::default())
 }

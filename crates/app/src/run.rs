@@ -71,17 +71,22 @@ pub struct RunCommand {
 /// Measures what the flags describe. `argv` is the command line as it was typed.
 pub fn run(command: &RunCommand, argv: &[String]) -> Result<Exit, Error> {
     let plan = command.measure.resolve(|name| std::env::var(name).ok(), random()? >> 11)?;
-    execute(&plan, &command.output, argv)
+    execute(&plan, &command.output, argv, Environment::of_process())
 }
 
-/// Runs `plan` from its first check to its report.
-pub(crate) fn execute(plan: &Plan, output: &OutputFlags, argv: &[String]) -> Result<Exit, Error> {
+/// Runs `plan` from its first check to its report, over the proxies of `environment`.
+pub(crate) fn execute(
+    plan: &Plan,
+    output: &OutputFlags,
+    argv: &[String],
+    environment: Environment,
+) -> Result<Exit, Error> {
     raise_file_limit(plan)?;
     let created = Wall::now();
     let run_id = format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff);
     let prompts = prepare(plan, &run_id)?;
     let (clock, origin, control) = (Clock::monotonic(), Clock::monotonic().now(), Control::default());
-    let runner = Runner::new(plan, &run_id, origin, Environment::of_process(), control.clone());
+    let runner = Runner::new(plan, &run_id, origin, environment, control.clone());
     runner.check()?;
     let mut writer = create(plan, output, manifest(plan, &run_id, created, origin, argv))?;
     let self_check = self_check::of_this_machine(output.self_check)?;
