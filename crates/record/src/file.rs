@@ -38,6 +38,11 @@ impl LineFile {
         written.map_err(|source| self.failed(source))
     }
 
+    /// Whether the buffer is half full: time to flush before it does so by itself.
+    pub(crate) fn is_filling(&self) -> bool {
+        self.out.buffer().len() >= BUFFER_BYTES / 2
+    }
+
     /// Hands everything to the kernel: a kill loses nothing that came before.
     pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
         let flushed = self.out.flush();

@@ -88,6 +88,10 @@ impl RunWriter {
             file.push(events)?;
         }
         self.samples.push(sample)?;
+        if self.samples.is_filling() {
+            // Of its own accord the buffer would hand over samples whose events are still in theirs.
+            self.flush()?;
+        }
         self.tick(now)
     }
 
