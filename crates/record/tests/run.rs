@@ -51,6 +51,21 @@ fn append(path: &Path, bytes: &[u8]) {
     fs::OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
 }
 
+/// Buffers fill at their own pace; what is in the files at any moment still belongs together.
+#[test]
+fn no_sample_is_in_its_file_before_its_events() {
+    let root = tempfile::tempdir().unwrap();
+    let mut run = writer(root.path());
+    for request in 0..2_000 {
+        // All within one flush interval: only full buffers reach the files.
+        let now = if request == 0 { at_ms(0) } else { at_ms(1) };
+        run.push(&sample(request), Some(&events(request)), now).unwrap();
+    }
+    let lines = |name: &str| fs::read_to_string(run.dir().join(name)).unwrap().lines().count();
+    let (samples, events) = (lines(SAMPLES_FILE), lines(EVENTS_FILE));
+    assert!(samples > 100 && events >= samples, "{samples} samples, {events} events");
+}
+
 #[test]
 fn what_was_written_is_read() {
     let root = tempfile::tempdir().unwrap();
