@@ -99,7 +99,10 @@ pub(crate) fn execute(
     let whole = ran.is_ok() && interrupt.signal().is_none();
     let state = if whole { State::Complete } else { State::Interrupted };
     if let Err(error) = ran {
-        writer.finish(state)?;
+        let dir = writer.finish(state)?;
+        if !matches!(error, Error::Preflight(_)) {
+            say(&format!("what was measured until then: inferometer report {}", dir.display()));
+        }
         return Err(error);
     }
     finish(writer, state, output, interrupt.signal())
