@@ -8,7 +8,7 @@ use inferometer_report::Format;
 /// Where the run is kept and how it is shown.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputFlags {
-    /// Folder of the run [default: runs/<UTC time>-<name>]
+    /// Folder of the run [default: runs/TIME-NAME, the time in UTC]
     #[arg(long, value_name = "DIR", alias = "artifact-dir", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// What is printed at the end: table, json, md or csv
