@@ -6,8 +6,8 @@ use std::rc::Rc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::support::{
-    CHUNKED, Pipes, ask, chunk, drain, in_real_time, in_virtual_time, listen, ms, post, read_request, say,
-    socket_client, text,
+    CHUNKED, Pipes, ask, chunk, client_over, drain, in_real_time, in_virtual_time, listen, ms, post,
+    read_request, say, socket_client, text,
 };
 use crate::{Client, Connections, Kind, Options, Target, Trace};
 
@@ -70,8 +70,7 @@ fn a_kept_connection_that_dies_under_a_request_is_replaced_once() {
             say(&mut io, WHOLE).await;
             read_request(&mut io).await;
         });
-        let client =
-            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let client = client_over(&clock, pipes);
         assert_eq!(ask(&client).await.1.unwrap(), "ok");
         clock.sleep(ms(10)).await;
         let (trace, answer) = ask(&client).await;
@@ -148,8 +147,7 @@ fn a_fresh_connection_is_not_tried_twice() {
             read_request(&mut io).await.unwrap();
         });
         let count = Rc::clone(&pipes.opened);
-        let client =
-            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let client = client_over(&clock, pipes);
         let (trace, answer) = ask(&client).await;
         let error = answer.unwrap_err();
         assert_eq!((error.kind(), trace.stale_reconnects(), count.get()), (Kind::Closed, 0, 1));
@@ -172,8 +170,7 @@ fn dropping_an_exchange_closes_its_connection() {
                 }
             }
         });
-        let client =
-            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let client = client_over(&clock, pipes);
         let trace = Trace::new();
         let mut exchange = client.send(post(), &trace).await.unwrap();
         assert_eq!(exchange.next().await.unwrap().unwrap().data, "data: x\n\n");
@@ -243,9 +240,7 @@ fn a_body_that_breaks_off_says_so() {
                     say(&mut io, bytes).await;
                 }
             });
-            let client =
-                Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap())
-                    .unwrap();
+            let client = client_over(&clock, pipes);
             let mut exchange = client.send(post(), &Trace::new()).await.unwrap();
             let (frames, error) = drain(&mut exchange).await;
             assert_eq!((text(&frames).as_str(), error.map(|error| error.kind())), ("data", kind), "{name}");

@@ -14,7 +14,7 @@ use tokio::io::DuplexStream;
 use tokio_rustls::TlsAcceptor;
 
 use super::support::{
-    Authority, CHUNKED, Pipes, chunk, drain, in_virtual_time, ms, post, read_request, say, text,
+    Authority, CHUNKED, Pipes, chunk, client_over, drain, in_virtual_time, ms, post, read_request, say, text,
 };
 use crate::{Client, Frame, Options, Target, Trace};
 
@@ -283,8 +283,7 @@ fn a_caller_that_is_slow_changes_no_stamp() {
                 say(&mut io, chunk("d") + "0\r\n\r\n").await;
             }
         });
-        let client =
-            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let client = client_over(&clock, pipes);
         let started = clock.now();
         let mut exchange = client.send(post(), &Trace::new()).await.unwrap();
         let mut stamps = Vec::new();
@@ -316,8 +315,7 @@ fn phases_are_stamped_and_survive_giving_up() {
                 clock.sleep(ms(1_000)).await;
             }
         });
-        let client =
-            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let client = client_over(&clock, pipes);
         clock.sleep(ms(3)).await;
         let (trace, started) = (Trace::new(), clock.now());
         let mut exchange = client.send(post(), &trace).await.unwrap();
@@ -350,8 +348,7 @@ fn sent_is_the_last_byte_accepted() {
                 say(&mut io, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
             }
         });
-        let client =
-            Client::new(&clock, pipes, Target::new("http://server", &Options::default()).unwrap()).unwrap();
+        let client = client_over(&clock, pipes);
         let (trace, started) = (Trace::new(), clock.now());
         let request = crate::Request { body: vec![b'x'; 100 * 1024].into(), ..post() };
         client.send(request, &trace).await.unwrap();

@@ -30,6 +30,11 @@ pub(super) fn in_real_time<T>(test: impl AsyncFnOnce(Clock) -> T) -> T {
     runtime.block_on(LocalSet::new().run_until(async { test(Clock::monotonic()).await }))
 }
 
+/// A client of `http://server` that reuses its connections, over whatever `connect` makes.
+pub(super) fn client_over<C: Connect>(clock: &Clock, connect: C) -> Client<C> {
+    Client::new(clock, connect, Target::new("http://server", &Options::default()).unwrap()).unwrap()
+}
+
 /// Connects by handing the far end of a pipe to a server that it spawns. Counts the connections.
 pub(super) struct Pipes<S> {
     pub(super) serve: S,
