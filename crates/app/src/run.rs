@@ -281,6 +281,8 @@ fn raise_file_limit(plan: &Plan) -> Result<(), Error> {
     let bounded = plan.loads.iter().map(|load| match load.arrival {
         Arrival::Closed { slots, .. } => Some(u64::from(slots)),
         Arrival::Open { cap, .. } => cap.map(u64::from),
+        Arrival::ColdStart { .. } => Some(1),
+        Arrival::Burst { size, .. } => Some(u64::from(size)),
     });
     let most = bounded.collect::<Option<Vec<u64>>>().map(|bounds| bounds.into_iter().max().unwrap_or(0));
     match inferometer_transport::raise_file_limit(most.unwrap_or(UNBOUNDED_FILES) + SPARE_FILES) {

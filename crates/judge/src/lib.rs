@@ -4,6 +4,7 @@
 //! termination, then content. An answer that never came whole is judged by its transport alone, since every later
 //! check would only find the same lack again. Of what is found, the worst verdict counts; its flag comes first.
 
+mod check;
 mod content;
 mod termination;
 mod transport;
@@ -12,6 +13,8 @@ use std::fmt;
 
 use inferometer_wire::Answer;
 use serde::{Deserialize, Serialize};
+
+pub use check::{Check, CheckError, Grade, Grader};
 
 /// What an answer is worth, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -85,17 +88,17 @@ pub struct Judgement {
     pub flags: Vec<&'static str>,
 }
 
-type Check = fn(&Answer, &Expect) -> Option<Finding>;
+type Rule = fn(&Answer, &Expect) -> Option<Finding>;
 
 /// Whether the answer came whole. Something found here ends the judgement.
-const TRANSPORT: [Check; 1] = [transport::outcome];
+const TRANSPORT: [Rule; 1] = [transport::outcome];
 
 /// Checks of an answer that came whole, in order of precedence. A further check is a row here.
-const WHOLE: [Check; 3] = [termination::finish, content::empty, content::invisible];
+const WHOLE: [Rule; 3] = [termination::finish, content::empty, content::invisible];
 
 /// Judges one finished answer.
 pub fn judge(answer: &Answer, expect: &Expect) -> Judgement {
-    let run = |checks: &[Check]| -> Vec<Finding> {
+    let run = |checks: &[Rule]| -> Vec<Finding> {
         checks.iter().filter_map(|check| check(answer, expect)).collect()
     };
     let mut findings = run(&TRANSPORT);

@@ -93,6 +93,7 @@ impl Phase {
                 shards.min(slots).max(1)
             }
             Arrival::Open { cap: None, .. } => shards,
+            Arrival::ColdStart { .. } | Arrival::Burst { .. } => 1,
         }
     }
 

@@ -300,11 +300,16 @@ impl<'a> Runner<'a> {
             arrival: match cell.load.arrival {
                 Arrival::Closed { slots, .. } => metrics::Arrival::Closed { slots },
                 Arrival::Open { rate, .. } => metrics::Arrival::Open { asked_rate: Some(rate) },
+                Arrival::ColdStart { gap } => metrics::Arrival::ColdStart { gap_s: gap.as_secs_f64() },
+                Arrival::Burst { size, .. } => metrics::Arrival::Burst { size },
             },
             objectives: self.plan.objectives.clone().unwrap_or_default(),
             gates: self.plan.gates.clone(),
             // Who asks for a length knows that answers will be cut at it.
-            degraded_is_useful: cell.workload.max_tokens.is_some(),
+            degraded_is_useful: cell
+                .workload
+                .degraded_is_useful
+                .unwrap_or(cell.workload.max_tokens.is_some()),
             cache_busted: self.plan.protocol.cache == Cache::Bust,
             ..CellContext::default()
         }
@@ -337,5 +342,7 @@ fn places(arrival: &Arrival) -> u32 {
     match *arrival {
         Arrival::Closed { slots, .. } => slots.max(1),
         Arrival::Open { cap, .. } => cap.unwrap_or(u32::MAX).max(1),
+        Arrival::ColdStart { .. } => 1,
+        Arrival::Burst { size, .. } => size.max(1),
     }
 }

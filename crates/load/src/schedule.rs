@@ -48,6 +48,12 @@ impl Schedule {
                 elapsed_s: 0.0,
                 len: Some(u64::from(slots)),
             },
+            Arrival::ColdStart { .. } => {
+                Self { gaps: Gaps::Even { gap_s: 0.0 }, next: 0, elapsed_s: 0.0, len: Some(1) }
+            }
+            Arrival::Burst { size, .. } => {
+                Self { gaps: Gaps::Even { gap_s: 0.0 }, next: 0, elapsed_s: 0.0, len: Some(u64::from(size)) }
+            }
             Arrival::Open { rate, pattern, .. } => {
                 Self { gaps: Gaps::new(1.0 / rate, pattern, seed), next: 0, elapsed_s: 0.0, len: None }
             }

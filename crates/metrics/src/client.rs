@@ -78,7 +78,7 @@ fn tolerance(typical_ms: Option<f64>) -> f64 {
 fn asked_rate(arrival: Arrival) -> Option<Num> {
     match arrival.finite() {
         Arrival::Open { asked_rate } => asked_rate.and_then(Num::new),
-        Arrival::Closed { .. } | Arrival::Unknown => None,
+        Arrival::Closed { .. } | Arrival::ColdStart { .. } | Arrival::Burst { .. } | Arrival::Unknown => None,
     }
 }
 

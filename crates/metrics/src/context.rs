@@ -41,6 +41,16 @@ pub enum Arrival {
         /// Requests per second that were asked for.
         asked_rate: Option<f64>,
     },
+    /// Idle for so long, then one request and a warm control; again and again.
+    ColdStart {
+        /// The idle gap, s.
+        gap_s: f64,
+    },
+    /// From rest to so many at once; again and again.
+    Burst {
+        /// Requests of each burst.
+        size: u32,
+    },
     /// Not recorded: the run was killed before it could say.
     #[default]
     Unknown,
@@ -72,6 +82,13 @@ pub struct CellContext {
     pub arrival: Arrival,
     /// The measured window. Without it: from the first start to the last end of the measured samples.
     pub window: Option<Window>,
+    /// The slices of an interleaved plan, inside the window: what lies between them belongs to other targets. Empty
+    /// where the cell ran in one piece.
+    pub slices: Vec<Window>,
+    /// Trials given up because the target lagged too far behind the others.
+    pub missing: u64,
+    /// Why nothing, or not all, was measured: the target's own words.
+    pub gap: Option<String>,
     /// Whether the load stopped at a count of requests: ramp and drain are then part of the window.
     pub limited_by_count: bool,
     /// Closed loop: the instant at which every slot had finished a request. Derived from the samples where absent.

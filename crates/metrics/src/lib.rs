@@ -10,8 +10,12 @@
 mod accumulator;
 mod causes;
 mod client;
+mod compare;
+mod condition;
 mod context;
+mod decide;
 mod distribution;
+mod episode;
 mod evaluate;
 mod figures;
 mod fill;
@@ -29,6 +33,7 @@ mod row;
 mod run;
 mod stability;
 mod steady;
+mod study;
 mod summary;
 mod tally;
 mod throughput;
@@ -36,7 +41,11 @@ mod timeline;
 mod warnings;
 
 pub use accumulator::CellAccumulator;
+pub use compare::{Comparison, Standing, Statistic};
+pub use condition::{Condition, PairGate};
 pub use context::{Arrival, CellContext, Window};
+pub use decide::{Candidate, Certainty, Decision, Fallback, Lever, RetryAdvice, Setting, Settings, Spread};
+pub use episode::{Bursts, ColdStart, ColdStarts, role};
 pub use fill::{Stamped, events_of, fill};
 pub use gate::{Gate, GateError, GateOutcome, GateResult, Op};
 pub use health::{Ceiling, ClientHealth, Lateness};
@@ -44,6 +53,7 @@ pub use names::name;
 pub use num::Num;
 pub use objective::{Objective, ObjectiveError, Objectives};
 pub use run::summarize;
+pub use study::{Equivalence, Profile, ProfileKind, Study, TargetInfo};
 pub use summary::{
     Buckets, Cause, CellSummary, Client, Cost, Counts, Drift, Goodput, Metric, Over, Proportion,
     QuantilePoint, Rate, Stability, Stalls, Steady, Summary, TailFigure, Throughput, Tokens, Validity,

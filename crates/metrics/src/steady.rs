@@ -25,7 +25,8 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
     let (window, rule) = match inputs.context.arrival {
         Arrival::Closed { slots } => (closed_loop(inputs, slots as usize)?, "closed_loop"),
         Arrival::Open { .. } => (open_loop(inputs)?, "mser5"),
-        Arrival::Unknown => return None,
+        // Episodes have no steady part: they are about what comes before one.
+        Arrival::ColdStart { .. } | Arrival::Burst { .. } | Arrival::Unknown => return None,
     };
     // The part begins with an end, that of a request which lies before it.
     let ends: Vec<u64> =

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use inferometer_record::{State, Status};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, GateOutcome, Num, Window};
+use crate::{Arrival, Bursts, ColdStarts, Comparison, Decision, GateOutcome, Lever, Num, Settings, Window};
 
 /// `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,10 +23,16 @@ pub struct Summary {
     pub interrupted: bool,
     /// The cells, in the plan's order.
     pub cells: Vec<CellSummary>,
-    /// Comparisons of cells.
-    pub comparisons: Vec<serde_json::Value>,
+    /// Pairs of targets, figure by figure.
+    pub comparisons: Vec<Comparison>,
     /// Decisions by profile.
-    pub profiles: Vec<serde_json::Value>,
+    pub profiles: Vec<Decision>,
+    /// The provider's lever against the model's.
+    pub levers: Vec<Lever>,
+    /// Settings to copy, by target and workload.
+    pub settings: Vec<Settings>,
+    /// Gates that hold one target against another, or against a baseline run.
+    pub gates: Vec<GateOutcome>,
     /// What a reader must know beside the figures.
     pub warnings: Vec<String>,
 }
@@ -63,6 +69,15 @@ pub struct CellSummary {
     pub cost: Cost,
     /// What the answers were worth.
     pub validity: Validity,
+    /// Cold starts; only of a load that looks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cold_starts: Option<ColdStarts>,
+    /// Bursts; only of a load that makes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<Bursts>,
+    /// Why nothing, or not all, was measured: the target's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<String>,
     /// Whether the client was good enough for these figures.
     pub client: Client,
     /// The distinct causes of failure, the first seen first.
@@ -117,6 +132,8 @@ pub struct Counts {
     pub preflight: u64,
     /// Warm-up requests: in no figure but their tokens inside the window.
     pub warmup: u64,
+    /// Trials of an interleaved plan that were given up because the target lagged too far behind: never sent.
+    pub missing: u64,
 }
 
 impl Counts {
@@ -451,6 +468,10 @@ pub struct Cost {
     pub per_1000_answers_usd: Option<Num>,
     /// Share of the total spent on attempts whose answer was not useful.
     pub waste_share: Option<Num>,
+    /// Share of the total spent on reasoning.
+    pub reasoning_share: Option<Num>,
+    /// Useful answers at the stated monthly traffic × cost per useful answer, USD; absent where none is stated.
+    pub per_month_usd: Rate,
     /// Σ cost of warm-up and preflight, not in the total.
     pub warmup_usd: Option<String>,
     /// Σ cost that the provider reported, over the attempts for which it did.

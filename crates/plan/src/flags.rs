@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use inferometer_metrics::{Gate, Objectives};
+use inferometer_metrics::{Condition, Objectives};
 use inferometer_price::Price;
 use inferometer_wire::Dialect;
 
@@ -144,7 +144,7 @@ pub struct RunFlags {
     pub goodput: Option<Objectives>,
     /// Exit 4 where this is so, as in 'ttft_p95>500ms'; may be repeated
     #[arg(long, value_name = "GATE", help_heading = "Gates")]
-    pub fail_if: Vec<Gate>,
+    pub fail_if: Vec<Condition>,
 
     /// Keep connections between requests, or open one for each
     #[arg(long, value_enum, value_name = "HOW", default_value_t, help_heading = "Connection")]

@@ -14,12 +14,16 @@ pub struct Load {
     pub arrival: Arrival,
     /// When no further request starts.
     pub stop: Stop,
+    /// Names of the targets that are asked so; `None` is all.
+    pub targets: Option<Vec<String>>,
+    /// Names of the workloads that are asked so; `None` is all.
+    pub workloads: Option<Vec<String>>,
 }
 
 impl Load {
     /// A load named after its arrival.
     pub fn new(arrival: Arrival, stop: Stop) -> Self {
-        Self { name: arrival.to_string(), arrival, stop }
+        Self { name: arrival.to_string(), arrival, stop, targets: None, workloads: None }
     }
 }
 
@@ -45,6 +49,22 @@ pub enum Arrival {
         /// At most so many in flight; waiting for a place counts as schedule lag.
         cap: Option<u32>,
     },
+    /// Idle for `gap`, then the first request on a fresh connection and a warm control right after it; idle again, then
+    /// the same on a kept connection. The stop rule counts these episodes.
+    ColdStart {
+        /// How long the target is left alone.
+        #[serde(serialize_with = "as_seconds", rename = "gap_s")]
+        gap: Duration,
+    },
+    /// From rest to `size` requests at once, all handed to the kernel within 5 ms; then one request at a time until the
+    /// time to first token is back inside the warm interval. The stop rule counts these episodes.
+    Burst {
+        /// Requests at once.
+        size: u32,
+        /// How long the target is left alone before each burst.
+        #[serde(serialize_with = "as_seconds", rename = "rest_s")]
+        rest: Duration,
+    },
 }
 
 impl fmt::Display for Arrival {
@@ -55,6 +75,8 @@ impl fmt::Display for Arrival {
                 write!(f, "{pattern}-{rate}")?;
                 cap.map_or(Ok(()), |cap| write!(f, "-c{cap}"))
             }
+            Self::ColdStart { gap } => write!(f, "coldstart-{}s", gap.as_secs_f64()),
+            Self::Burst { size, .. } => write!(f, "burst-{size}"),
         }
     }
 }
@@ -116,7 +138,10 @@ pub(crate) fn as_seconds<S: serde::Serializer>(span: &Duration, to: S) -> Result
 }
 
 #[expect(clippy::ref_option, reason = "serde's signature")]
-fn as_optional_seconds<S: serde::Serializer>(span: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_optional_seconds<S: serde::Serializer>(
+    span: &Option<Duration>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
     match span {
         Some(span) => to.serialize_some(&span.as_secs_f64()),
         None => to.serialize_none(),

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Uri, header};
+use inferometer_metrics::{Condition, Equivalence};
 use inferometer_wire::request::TokenField;
 use inferometer_workload::{Cache, Lengths, Source};
 use serde_json::Value;
 
 use crate::secrets::{SECRET_VALUE_LEN, names_a_key};
 use crate::{
-    Arrival, ArrivalFlag, CacheFlag, Connection, ConnectionFlag, Error, Load, Pattern, Plan, Protocol,
-    RunFlags, Secrets, Span, Stop, Target, Timeouts, Workload,
+    Arrival, ArrivalFlag, Budget, CacheFlag, Connection, ConnectionFlag, Declared, Error, Load, Pattern,
+    Plan, Protocol, RunFlags, Secrets, Span, Stop, Target, Timeouts, Workload,
 };
 
 /// Headers of every request.
@@ -38,7 +39,12 @@ impl RunFlags {
             loads: self.loads()?,
             protocol: self.protocol(fresh_seed)?,
             objectives: self.goodput.clone(),
-            gates: self.fail_if.clone(),
+            gates: self.fail_if.iter().filter_map(Condition::cell).cloned().collect(),
+            pair_gates: self.fail_if.iter().filter_map(Condition::pair).cloned().collect(),
+            profiles: Vec::new(),
+            equivalence: Equivalence::default(),
+            monthly_requests: None,
+            budget: Budget::default(),
             secrets,
         })
     }
@@ -56,7 +62,7 @@ impl RunFlags {
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
         let (key_source, headers) = self.headers(env, secrets)?;
         Ok(Target {
-            name: format!("{model}@{}", host.unwrap_or_default()),
+            name: format!("{model}@{}", host.clone().unwrap_or_default()),
             url,
             shown_url,
             model,
@@ -79,6 +85,10 @@ impl RunFlags {
             http2: self.http2,
             cacert: self.cacert.clone(),
             insecure: self.insecure,
+            provider: host.unwrap_or_default(),
+            concurrency_limit: None,
+            declared: Declared::default(),
+            think_tags: false,
         })
     }
 
@@ -157,7 +167,14 @@ impl RunFlags {
             }
             (None, None) => ("builtin".to_string(), Source::Builtin { output }),
         };
-        Ok(Workload { name, source, temperature: self.temperature, max_tokens: self.osl })
+        Ok(Workload {
+            name,
+            source,
+            temperature: self.temperature,
+            max_tokens: self.osl,
+            check: None,
+            degraded_is_useful: None,
+        })
     }
 
     fn loads(&self) -> Result<Vec<Load>, Error> {
@@ -257,6 +274,8 @@ impl RunFlags {
             timeouts,
             grace: or(self.grace, Duration::from_secs(30)),
             keep_text: self.keep_text,
+            blocks: None,
+            precision: None,
         })
     }
 }

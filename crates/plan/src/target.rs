@@ -63,6 +63,25 @@ pub struct Target {
     pub cacert: Option<PathBuf>,
     /// Whether certificates go unchecked.
     pub insecure: bool,
+    /// Who serves it, as people say it; the host where nothing else is said.
+    pub provider: String,
+    /// At most so many requests in flight, whatever the load asks for.
+    pub concurrency_limit: Option<u32>,
+    /// What the provider declares and no measurement shows.
+    pub declared: Declared,
+    /// Whether reasoning comes inside the content, between think tags, and is taken out of it.
+    pub think_tags: bool,
+}
+
+/// What a provider declares of a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Declared {
+    /// Where it is served.
+    pub region: Option<String>,
+    /// Precision of the weights (`fp8`, `bf16`).
+    pub precision: Option<String>,
+    /// Terms of use or retention, in words or as a link.
+    pub terms: Option<String>,
 }
 
 fn as_text<S: serde::Serializer>(value: &impl ToString, to: S) -> Result<S::Ok, S::Error> {

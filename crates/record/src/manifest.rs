@@ -37,7 +37,7 @@ impl Segment {
     }
 }
 
-/// The head of a run's folder. Plan, environment, cells, client and self-check are opaque JSON here: the crates
+/// The head of a run's folder. Plan, environment, study, cells, client and self-check are opaque JSON here: the crates
 /// above give them their meaning. The caller has removed every key from what it puts in.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -60,6 +60,8 @@ pub struct Manifest {
     pub plan: Value,
     /// The machine, its system and the client's build.
     pub environment: Value,
+    /// What is compared and decided (`metrics::Study`).
+    pub study: Value,
     /// What the runner knew of each cell (`metrics::CellContext`), filled as cells end.
     pub cells: Vec<Value>,
     /// The client's health over the whole run.

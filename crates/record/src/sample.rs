@@ -128,8 +128,10 @@ pub struct Sample {
     pub load: String,
     /// Part of the cell.
     pub phase: Phase,
-    /// Block of an interleaved plan.
+    /// Block of an interleaved plan; episode of a cold start or burst load.
     pub block: Option<u32>,
+    /// The part of an episode that it plays: `cold_fresh`, `warm_kept`, `burst`, … (`metrics::role`).
+    pub role: Option<String>,
     /// Time window of a watch.
     pub window: Option<String>,
     /// Where the client stands.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use inferometer_judge::Grader;
 use inferometer_wire::request::Prompt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng as _};
+use serde_json::{Map, Value};
 
 use crate::entry::{Body, Entry};
 use crate::nonce::{NONCE_WORDS, Nonce};
@@ -19,6 +21,10 @@ pub struct Item {
     pub prompt: Prompt,
     /// The token limit that the prompt brings along or that was drawn for it; `None` where neither is.
     pub max_tokens: Option<u32>,
+    /// Further fields of the request body: tools, a response format. Mostly empty.
+    pub parameters: Arc<Map<String, Value>>,
+    /// What makes the answer right; `None` where nothing does.
+    pub grader: Option<Arc<Grader>>,
 }
 
 /// The prompts of a run. Cheap to clone; shared by all shards.
@@ -91,6 +97,8 @@ impl Prompts {
                 id: format!("synthetic-{}", seq + 1),
                 prompt: Prompt::Text(generator.text(&mut rng, nonce.as_ref().map(|nonce| (nonce, request)))),
                 max_tokens: drawn,
+                parameters: Arc::default(),
+                grader: None,
             },
             Stock::Held(entries) => {
                 let entry = &entries[(seq % entries.len() as u64) as usize];
@@ -99,6 +107,8 @@ impl Prompts {
                     id: entry.id.clone(),
                     prompt: entry.body.prompt(&prefix),
                     max_tokens: entry.max_tokens.or(drawn),
+                    parameters: Arc::default(),
+                    grader: None,
                 }
             }
         }

@@ -1,0 +1,155 @@
+//! From figures to a decision: which target for which profile, how sure, and what would change it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{GateOutcome, Num, QuantilePoint, Rate};
+
+/// The decision for one profile on one workload.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Decision {
+    /// Name of the profile.
+    pub profile: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the load that it rests on.
+    pub load: String,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// The target to take; several where they are tied, none where none can be recommended.
+    pub chosen: Vec<String>,
+    /// The declared headline figure, by name.
+    pub headline: String,
+    /// What decides after it, in order, in words.
+    pub order: Vec<String>,
+    /// Every target, best first.
+    pub candidates: Vec<Candidate>,
+    /// Probability that another target is really the best, from resampled blocks.
+    pub p_not_best: Option<Num>,
+    /// Whom to ask when the first fails.
+    pub fallback: Option<Fallback>,
+    /// The decision in plain words, one sentence each, the decision itself first.
+    pub reasons: Vec<String>,
+    /// What evidence would change it.
+    pub would_change: Vec<String>,
+    /// What it is limited to: these prompts, these hours, this vantage point.
+    pub scope: String,
+}
+
+/// How sure a decision is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// The chosen target is shown to meet every constraint.
+    Proven,
+    /// The best candidate, with constraints that its n cannot prove.
+    Provisional,
+    /// Every target is shown to miss a constraint, or nothing was measured.
+    #[default]
+    None,
+}
+
+/// One target under a profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Candidate {
+    /// Name of the target.
+    pub target: String,
+    /// Each constraint and how it came out; `not measured` in its detail where there is no evidence.
+    pub constraints: Vec<GateOutcome>,
+    /// The headline figure.
+    pub headline: Rate,
+    /// Unit of the headline figure.
+    pub headline_unit: String,
+    /// Cost per useful answer, USD.
+    pub cost_per_useful_usd: Rate,
+    /// 95th percentile of the time to first token over all attempts, ms.
+    pub ttft_p95_ms: Option<QuantilePoint>,
+    /// Whether no other target is both cheaper and quicker (cost per useful answer, TTFT p95).
+    pub is_pareto: bool,
+}
+
+/// Whom to ask when the first choice fails.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fallback {
+    /// Name of the target.
+    pub target: String,
+    /// Why this one: how little its failures are tied to the first's.
+    pub reason: String,
+}
+
+/// The provider's lever against the model's, on one workload, load and figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lever {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the load.
+    pub load: String,
+    /// `cost_per_useful` or `time_to_first_token`.
+    pub figure: String,
+    /// Per model: how far its providers are apart.
+    pub models: Vec<Spread>,
+    /// Median over models of dearest ÷ cheapest (slowest ÷ quickest) provider.
+    pub within_model: Option<Num>,
+    /// Dearest ÷ cheapest (slowest ÷ quickest) model, each at its best provider.
+    pub across_models: Option<Num>,
+}
+
+/// How far the providers of one model are apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spread {
+    /// The model.
+    pub model: String,
+    /// The lowest figure and its target.
+    pub lowest: Option<(String, Num)>,
+    /// The highest figure and its target.
+    pub highest: Option<(String, Num)>,
+    /// highest ÷ lowest.
+    pub ratio: Option<Num>,
+}
+
+/// Settings of a client that follow from the tails of one cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// Name of the target.
+    pub target: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Values to copy: `first_token_timeout`, `idle_timeout`, `total_timeout`, `max_tokens`, `max_concurrency`,
+    /// `keep_warm_interval`.
+    pub values: Vec<Setting>,
+    /// What to do about each class of error that was seen.
+    pub retry: Vec<RetryAdvice>,
+}
+
+/// One setting to copy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// Its value; `None` where the evidence gives none.
+    pub value: Option<Num>,
+    /// `ms`, `tokens`, `requests`.
+    pub unit: String,
+    /// The evidence that it rests on.
+    pub evidence: String,
+    /// How sure it is: in words, with n.
+    pub confidence: String,
+}
+
+/// What to do about one class of error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RetryAdvice {
+    /// The class: `429`, `5xx`, `timeout`, `transport`, `truncated`, `invalid answer`.
+    pub class: String,
+    /// How often it was seen.
+    pub seen: u64,
+    /// What to do.
+    pub advice: String,
+}
