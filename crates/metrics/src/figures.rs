@@ -3,6 +3,7 @@
 use inferometer_record::Status;
 use inferometer_stats::Point;
 
+use crate::distribution::Population;
 use crate::names::name;
 use crate::row::Row;
 
@@ -189,6 +190,13 @@ fn ttft_first_try(row: &Row) -> Option<Point> {
 
 fn latency_first_try(row: &Row) -> Option<Point> {
     shift(latency(row), row.since_first_try())
+}
+
+/// The distribution of a figure over all attempts (in start order) where it has one.
+pub(crate) fn all_attempts(figure: &Figure, attempts: &[Row]) -> Option<Population> {
+    let (unit, of) = figure.all?;
+    let counts = |row: &&Row| unit == Unit::Attempts || row.is_final;
+    Some(Population::new(attempts.iter().filter(counts).filter_map(of)))
 }
 
 /// A figure of a whole request, from its first try on: what an objective limits. `None`: cannot be evaluated.

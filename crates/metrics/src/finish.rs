@@ -7,10 +7,11 @@ use inferometer_stats::{Point, Prob, quantile};
 use crate::accumulator::CellAccumulator;
 use crate::context::{Arrival, CellContext, Window};
 use crate::distribution::Population;
-use crate::figures::{FIGURES, Figure, REASONING, Shape, Unit};
+use crate::figures::{self, FIGURES, Figure, REASONING, Shape};
+use crate::kept::{Finished, Kept};
 use crate::names::name;
 use crate::row::Row;
-use crate::{CellSummary, Metric, Num, client, evaluate, goodput, stability, throughput, warnings};
+use crate::{CellSummary, Metric, Num, client, goodput, stability, throughput, warnings};
 
 /// TTFT limits in ms whose exceeding is counted where the user names none; the first is shown at small n.
 const TTFT_LIMITS_MS: [f64; 3] = [1_000.0, 2_000.0, 5_000.0];
@@ -42,9 +43,7 @@ impl Cohort {
     }
 
     fn all(&self, figure: &Figure) -> Option<Population> {
-        let (unit, of) = figure.all?;
-        let rows = if unit == Unit::Attempts { &self.attempts } else { &self.requests };
-        Some(Population::new(rows.iter().filter_map(of)))
+        figures::all_attempts(figure, &self.attempts)
     }
 }
 
@@ -56,8 +55,8 @@ fn is_by_server(row: &Row) -> bool {
     !row.is_estimated && row.streamed.get().is_some()
 }
 
-/// Sums up the cell.
-pub(crate) fn cell(mut cell: CellAccumulator) -> CellSummary {
+/// Sums up the cell, and keeps what comparisons read.
+pub(crate) fn cell(mut cell: CellAccumulator) -> Finished {
     cell.rows.sort_by_key(|row| row.start.get().or(row.sched.get()).unwrap_or(u64::MAX));
     let window = cell.context.window.unwrap_or_else(|| span(&cell.rows));
     let cohort = Cohort::new(&cell.rows, window);
@@ -66,17 +65,19 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> CellSummary {
     if !cell.context.no_events {
         summary.metrics.insert(name::CHUNK_GAP.to_owned(), cell.gaps.metric());
     }
-    let population = |metric: &str| cohort.all(FIGURES.iter().find(|figure| figure.name == metric)?);
-    let gates = cell.context.gates.iter();
-    summary.gates = gates.map(|gate| evaluate::gate(gate, &summary, &population)).collect();
+    let kept = Kept { summary: &summary, context: &cell.context, attempts: &cohort.attempts };
+    summary.gates = cell.context.gates.iter().map(|gate| kept.gate(gate)).collect();
     warnings::add(&mut summary, &cell);
-    CellSummary {
-        target: cell.context.target,
-        workload: cell.context.workload,
-        load: cell.context.load,
+    let context = cell.context;
+    let summary = CellSummary {
+        target: context.target.clone(),
+        workload: context.workload.clone(),
+        load: context.load.clone(),
+        gap: context.gap.clone(),
         failures: cell.causes.into_vec(),
         ..summary
-    }
+    };
+    Finished { summary, context, attempts: cohort.attempts }
 }
 
 /// Every figure that stands by itself.

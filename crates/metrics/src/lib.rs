@@ -24,6 +24,7 @@ mod gate;
 mod goodput;
 mod health;
 mod histogram;
+mod kept;
 mod limit;
 mod money;
 mod names;

@@ -1,7 +1,10 @@
-//! What a cell keeps of each attempt: about 140 bytes.
+//! What a cell keeps of each attempt: about 220 bytes.
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use inferometer_record::{Sample, Status, TokensSource, Verdict};
 
+use crate::episode::role;
 use crate::fill::{has_flag, ms_between, streamed_tokens};
 
 /// A stamp that may be absent, in eight bytes: `u64::MAX` nanoseconds is 584 years.
@@ -37,6 +40,8 @@ impl Value {
 pub(crate) struct Row {
     pub(crate) sched: At,
     pub(crate) start: At,
+    /// Last byte of the request accepted by the kernel.
+    pub(crate) sent: At,
     pub(crate) end: At,
     /// Start of the request's first attempt; its own where it is the first.
     pub(crate) first_try: At,
@@ -54,7 +59,18 @@ pub(crate) struct Row {
     pub(crate) output: Value,
     pub(crate) reasoning: Value,
     pub(crate) streamed: Value,
+    /// Cost of this attempt, USD; one that was never sent costs nothing.
+    pub(crate) cost: Value,
+    /// Block of an interleaved plan, or episode.
+    pub(crate) block: Option<u32>,
+    pub(crate) seq: u64,
+    /// Which prompt: the hash of its id, the same in every cell and run.
+    pub(crate) prompt: u64,
+    /// The part of an episode, one of [`role`]'s names.
+    pub(crate) role: Option<&'static str>,
+    pub(crate) http_status: Option<u16>,
     pub(crate) status: Status,
+    pub(crate) is_useful: bool,
     pub(crate) is_final: bool,
     pub(crate) is_first_attempt: bool,
     pub(crate) was_streamed: bool,
@@ -66,14 +82,21 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The row of `sample`, whose request was first tried at `first_try`; `char_speed` needs its events.
-    pub(crate) fn new(sample: &Sample, first_try: Option<u64>, char_speed: Option<f64>) -> Row {
+    /// The row of `sample`, whose request was first tried at `first_try`; `char_speed` needs its events, `is_useful`
+    /// the workload's word.
+    pub(crate) fn new(
+        sample: &Sample,
+        first_try: Option<u64>,
+        char_speed: Option<f64>,
+        is_useful: bool,
+    ) -> Row {
         let count = |tokens: Option<u64>| Value::new(tokens.map(|n| n as f64));
         let is_new = sample.conn_reused == Some(false);
         let is_estimated = sample.output_tokens.is_none() && sample.counted_output_tokens.is_some();
         Row {
             sched: At::new(sample.sched_ns),
             start: At::new(sample.start_ns),
+            sent: At::new(sample.sent_ns),
             end: At::new(sample.end_ns),
             first_try: At::new(first_try.or(sample.start_ns)),
             ttft: Value::new(sample.ttft_ms),
@@ -90,6 +113,13 @@ impl Row {
             output: count(sample.output_tokens),
             reasoning: count(sample.reasoning_tokens),
             streamed: count(streamed_tokens(sample)),
+            cost: Value::new(cost(sample)),
+            block: sample.block,
+            seq: sample.seq,
+            prompt: prompt_key(&sample.prompt_id),
+            role: sample.role.as_deref().and_then(known_role),
+            http_status: sample.http_status,
+            is_useful,
             status: sample.status,
             is_final: sample.is_final,
             is_first_attempt: sample.attempt <= 1,
@@ -113,6 +143,33 @@ impl Row {
     pub(crate) fn since_first_try(&self) -> Option<f64> {
         ms_between(self.first_try.get(), self.start.get())
     }
+}
+
+/// A prompt's key: the same for the same id in every cell, run and report.
+fn prompt_key(id: &str) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(id)
+}
+
+/// As recorded; what was never sent is known to cost nothing.
+fn cost(sample: &Sample) -> Option<f64> {
+    match &sample.cost_usd {
+        Some(text) => text.parse().ok(),
+        None => sample.sent_ns.is_none().then_some(0.0),
+    }
+}
+
+/// The name as a constant, so that a row need not own its text.
+fn known_role(given: &str) -> Option<&'static str> {
+    let known = [
+        role::COLD_FRESH,
+        role::WARM_FRESH,
+        role::COLD_KEPT,
+        role::WARM_KEPT,
+        role::REST,
+        role::BURST,
+        role::RECOVERY,
+    ];
+    known.into_iter().find(|name| *name == given)
 }
 
 /// useful = ok ∧ verdict valid (degraded where the workload says so) ∧ grade passed where graded. Not judged is not

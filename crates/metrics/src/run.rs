@@ -1,18 +1,23 @@
 //! From a run's folder to its summary.
 
 use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State, Status};
+use serde::Deserialize;
 
-use crate::{CellAccumulator, CellContext, Summary};
+use crate::kept::{Finished, Kept};
+use crate::{CellAccumulator, CellContext, Study, Summary, compare, decide, finish};
 
 /// Cells that are made for samples of a run which could not say its own; beyond it, a file is not ours.
 const MAX_UNKNOWN_CELLS: usize = 1_000;
 
 /// The summary of a run out of its manifest and its samples, as `record::RunReader` streams them. Samples of a cell
-/// that the manifest does not hold (the run was killed) make a cell without a context.
+/// that the manifest does not hold (the run was killed) make a cell without a context. An error where a cell or the
+/// study of the manifest is none that this version writes.
 pub fn summarize(
     manifest: &Manifest,
     samples: impl Iterator<Item = (Sample, Option<Events>)>,
 ) -> Result<Summary, serde_json::Error> {
+    let study =
+        if manifest.study.is_null() { Study::default() } else { Study::deserialize(&manifest.study)? };
     let contexts: Result<Vec<CellContext>, _> =
         manifest.cells.iter().map(|cell| serde_json::from_value(cell.clone())).collect();
     let mut cells = Cells { cells: contexts?.into_iter().map(Cell::new).collect(), latest: 0 };
@@ -34,15 +39,31 @@ pub fn summarize(
         warnings.push(format!("{unplaced} samples belong to no cell of this run"));
     }
     warnings.extend(preflight.stopped());
+    let finished: Vec<Finished> =
+        cells.cells.into_iter().map(|cell| finish::cell(cell.accumulator)).collect();
+    let summary = conclude(&study, finished);
     Ok(Summary {
         schema: SCHEMA,
         run_id: manifest.run_id.clone(),
         state: manifest.state,
         interrupted: manifest.state != State::Complete,
-        cells: cells.cells.into_iter().map(|cell| cell.accumulator.finish()).collect(),
         warnings,
-        ..Summary::default()
+        ..summary
     })
+}
+
+/// What the cells say together.
+fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
+    let kept: Vec<Kept> = finished.iter().map(Finished::kept).collect();
+    let comparisons = compare::compare(study, &kept);
+    Summary {
+        profiles: decide::decide(study, &kept, &comparisons),
+        levers: decide::levers(study, &kept, &comparisons),
+        settings: decide::settings(study, &kept, &comparisons),
+        comparisons,
+        cells: finished.into_iter().map(|cell| cell.summary).collect(),
+        ..Summary::default()
+    }
 }
 
 /// What became of the request before any load.

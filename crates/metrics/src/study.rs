@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Gate;
+use crate::{Gate, PairGate};
 
 /// What the figures of a run are for. It stands in `run.json` (`study`), so that comparisons and decisions can be made
 /// again from the folder.
@@ -15,6 +15,8 @@ pub struct Study {
     pub profiles: Vec<Profile>,
     /// When two targets count as equal.
     pub equivalence: Equivalence,
+    /// Conditions that hold one target against another, or against a baseline run.
+    pub pair_gates: Vec<PairGate>,
     /// Requests a month, for the cost of a month; `None` prints none.
     pub monthly_requests: Option<u64>,
     /// Seeds every resampling, so that a report made again says the same.

@@ -2,7 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GateOutcome, Num, QuantilePoint, Rate};
+use crate::kept::Kept;
+use crate::{Comparison, GateOutcome, Num, QuantilePoint, Rate, Study};
+
+/// A decision for each profile on each of its workloads.
+pub(crate) fn decide(_study: &Study, _cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Decision> {
+    Vec::new()
+}
+
+/// The provider's lever against the model's, by workload, load and figure.
+pub(crate) fn levers(_study: &Study, _cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Lever> {
+    Vec::new()
+}
+
+/// Settings to copy, by target and workload.
+pub(crate) fn settings(_study: &Study, _cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Settings> {
+    Vec::new()
+}
 
 /// The decision for one profile on one workload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
