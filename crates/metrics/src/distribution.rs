@@ -20,7 +20,15 @@ pub(crate) struct Population {
 impl Population {
     /// Observations in start order; one that is no number is left out.
     pub(crate) fn new(points: impl Iterator<Item = Point>) -> Self {
-        let points: Vec<Point> = points.filter(|point| point.number() >= 0.0).collect();
+        Self::of(points.filter(|point| point.number() >= 0.0).collect())
+    }
+
+    /// Differences, which may be negative; one that is not finite is left out.
+    pub(crate) fn signed(values: impl Iterator<Item = f64>) -> Self {
+        Self::of(values.filter(|value| value.is_finite()).map(Point::Exact).collect())
+    }
+
+    fn of(points: Vec<Point>) -> Self {
         let in_order = points.iter().map(|point| point.number()).collect();
         let is_finite = |point: &Point| match point {
             Point::Exact(value) if value.is_finite() => Some(*value),

@@ -1,8 +1,19 @@
 //! Loads that are made of episodes: cold starts after idle gaps, bursts from rest.
 
+mod burst;
+mod cold;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::row::Row;
 use crate::{Metric, Proportion, Rate};
+
+pub(crate) use burst::bursts;
+pub(crate) use cold::cold_starts;
 
 /// The part of an episode that a sample plays (`Sample::role`).
 pub mod role {
@@ -20,6 +31,24 @@ pub mod role {
     pub const BURST: &str = "burst";
     /// A request after the burst, one at a time, until TTFT is back inside the warm interval.
     pub const RECOVERY: &str = "recovery";
+}
+
+/// Whether a request of this role is what its cell is about, and hence in the cell's ordinary distributions: any
+/// request of an ordinary load, the first one after a gap, those of a burst. Warm controls, rest and recovery are there
+/// to be held against these; they stand only in [`ColdStarts`] and [`Bursts`].
+pub(crate) fn is_ordinary(role: Option<&str>) -> bool {
+    !matches!(role, Some(role::WARM_FRESH | role::WARM_KEPT | role::REST | role::RECOVERY))
+}
+
+/// The rows of each episode, in start order. Rows of no episode are of none.
+fn by_episode(rows: &[Row]) -> BTreeMap<u32, Vec<Row>> {
+    let mut episodes: BTreeMap<u32, Vec<Row>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.role.is_some()) {
+        if let Some(block) = row.block {
+            episodes.entry(block).or_default().push(*row);
+        }
+    }
+    episodes
 }
 
 /// Cold starts of one cell: after each idle gap, the first request less the warm control right after it.
@@ -48,7 +77,7 @@ pub struct ColdStart {
     pub penalty: Metric,
     /// Time to connect of the first request, ms.
     pub connect: Metric,
-    /// Gaps whose penalty is beyond what the warm controls vary.
+    /// Gaps after which the first request took longer than 95 % of the warm controls, connection cost of each left out.
     pub seen: Proportion,
     /// First requests that failed.
     pub failed: u64,
@@ -60,7 +89,7 @@ pub struct ColdStart {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Bursts {
-    /// Requests of each burst.
+    /// Requests of each burst, as planned.
     pub size: u32,
     /// Bursts.
     pub n: u64,
@@ -70,11 +99,12 @@ pub struct Bursts {
     pub rest_ttft: Metric,
     /// TTFT of the burst, ms, over all attempts in `all_attempts`.
     pub ttft: Metric,
-    /// Refused with 429.
+    /// Requests whose first attempt was refused with 429.
     pub refused: Proportion,
-    /// Failed otherwise.
+    /// Requests whose first attempt failed otherwise.
     pub failed: Proportion,
-    /// From the burst's start until TTFT is back inside the warm interval, ms.
+    /// From a burst's start to that of the first request after it whose TTFT is no longer than at rest (95 % of the
+    /// requests there), ms: the median over bursts.
     pub recovery: Rate,
     /// What a reader must know beside it.
     pub notes: Vec<String>,

@@ -3,6 +3,7 @@
 use inferometer_record::Status;
 use inferometer_stats::Point;
 
+use crate::Metric;
 use crate::distribution::Population;
 use crate::names::name;
 use crate::row::Row;
@@ -197,6 +198,16 @@ pub(crate) fn all_attempts(figure: &Figure, attempts: &[Row]) -> Option<Populati
     let (unit, of) = figure.all?;
     let counts = |row: &&Row| unit == Unit::Attempts || row.is_final;
     Some(Population::new(attempts.iter().filter(counts).filter_map(of)))
+}
+
+/// A figure of these attempts: of the final ones that ended ok, with all attempts beside it. Nothing for a name that is
+/// no distribution.
+pub(crate) fn both(name: &str, attempts: &[Row]) -> Metric {
+    let Some(figure) = FIGURES.iter().find(|figure| figure.name == name) else { return Metric::default() };
+    let ok = attempts.iter().filter(|row| row.is_final && row.is_ok()).filter_map(figure.ok);
+    let summed = |population: Population| population.metric(figure.unit, figure.shape, &[]);
+    let all = all_attempts(figure, attempts).map(|population| Box::new(summed(population)));
+    Metric { all_attempts: all, ..summed(Population::new(ok.map(Point::Exact))) }
 }
 
 /// A figure of a whole request, from its first try on: what an objective limits. `None`: cannot be evaluated.

@@ -11,14 +11,15 @@ use crate::figures::{self, FIGURES, Figure, REASONING, Shape};
 use crate::kept::{Finished, Kept};
 use crate::names::name;
 use crate::row::Row;
-use crate::{CellSummary, Metric, Num, client, goodput, stability, throughput, warnings};
+use crate::{CellSummary, Metric, Num, client, episode, goodput, stability, throughput, warnings};
 
 /// TTFT limits in ms whose exceeding is counted where the user names none; the first is shown at small n.
 const TTFT_LIMITS_MS: [f64; 3] = [1_000.0, 2_000.0, 5_000.0];
 
 /// The rows of a cell as its figures take them.
 struct Cohort {
-    /// Every attempt of the measured phase that started in the window, in start order.
+    /// Every attempt of the measured phase that started in the window, in start order; of an episode, those that it is
+    /// about.
     attempts: Vec<Row>,
     /// Of those, the final ones.
     requests: Vec<Row>,
@@ -28,7 +29,8 @@ impl Cohort {
     /// Figures over time need start order; what never started stands where it was planned.
     fn new(rows: &[Row], window: Window) -> Self {
         let is_inside = |row: &&Row| row.start.get().is_none_or(|start| window.contains(start));
-        let attempts: Vec<Row> = rows.iter().filter(is_inside).copied().collect();
+        let is_taken = |row: &&Row| is_inside(row) && episode::is_ordinary(row.role);
+        let attempts: Vec<Row> = rows.iter().filter(is_taken).copied().collect();
         let requests = attempts.iter().filter(|row| row.is_final).copied().collect();
         Cohort { attempts, requests }
     }
@@ -112,6 +114,14 @@ fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSumma
             typical_ms: median(&ttft).or_else(|| median(&cohort.ok(figure_named(name::LATENCY)))),
             client_limit: counts.client_limit,
         }),
+        cold_starts: match cell.context.arrival {
+            Arrival::ColdStart { gap_s } => Some(episode::cold_starts(&cell.rows, gap_s)),
+            _ => None,
+        },
+        bursts: match cell.context.arrival {
+            Arrival::Burst { size } => Some(episode::bursts(&cell.rows, size)),
+            _ => None,
+        },
         counts,
         ..CellSummary::default()
     }

@@ -8,7 +8,7 @@ use inferometer_stats::{ALPHA, ratio};
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::{Cost, Num, Rate};
+use crate::{CellSummary, Cost, Num, Rate};
 
 /// Distinct price sources that are named.
 const MAX_SOURCES: usize = 8;
@@ -49,6 +49,8 @@ pub(crate) struct Money {
     residual: Sum,
     priced: u64,
     unknown: u64,
+    /// Whether any attempt told what its reasoning cost, be it nothing.
+    told_reasoning: bool,
     sources: BTreeSet<String>,
     /// Per prompt, by the hash of its id: cost and useful answers.
     prompts: HashMap<u64, (f64, f64), BuildHasherDefault<DefaultHasher>>,
@@ -94,6 +96,7 @@ impl Money {
             ("reasoning", &sample.cost_reasoning_usd),
             ("request", &sample.cost_request_usd),
         ];
+        self.told_reasoning |= amount(sample.cost_reasoning_usd.as_deref()).is_some();
         for (name, part) in parts {
             if let Some(part) = amount(part.as_deref()).filter(|part| !part.is_zero()) {
                 self.parts.entry(name).or_default().add(part);
@@ -132,8 +135,15 @@ impl Money {
             per_useful_usd: self.per_useful(useful),
             per_1000_answers_usd: per(ok, 1_000.0),
             waste_share: share(&self.waste),
+            reasoning_share: self.reasoning().and_then(share),
             ..self.unpriced()
         }
+    }
+
+    /// What reasoning cost; `None` where no attempt told it.
+    fn reasoning(&self) -> Option<&Sum> {
+        const NOTHING: &Sum = &Sum { total: None, overflow: false };
+        self.told_reasoning.then(|| self.parts.get("reasoning").unwrap_or(NOTHING))
     }
 
     /// What is known without any price of ours.
@@ -175,6 +185,21 @@ impl Money {
             note: is_lower_bound.then(|| lower.to_owned()),
         }
     }
+}
+
+/// `cell` with what a month costs at `requests` a month, each of which must have a useful answer in the end: × cost per
+/// useful answer, bounds alike.
+pub(crate) fn by_month(mut cell: CellSummary, requests: Option<u64>) -> CellSummary {
+    let Some(requests) = requests else { return cell };
+    let per_useful = cell.cost.per_useful_usd.clone();
+    let times = |value: Option<Num>| value.and_then(|value| Num::new(value.get() * requests as f64));
+    cell.cost.per_month_usd = Rate {
+        value: times(per_useful.value),
+        lo: times(per_useful.lo),
+        hi: times(per_useful.hi),
+        note: per_useful.note,
+    };
+    cell
 }
 
 /// A cost as recorded; what is no decimal, or negative, is not known.

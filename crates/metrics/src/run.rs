@@ -4,7 +4,7 @@ use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State, Status}
 use serde::Deserialize;
 
 use crate::kept::{Finished, Kept};
-use crate::{CellAccumulator, CellContext, Study, Summary, compare, decide, finish};
+use crate::{CellAccumulator, CellContext, Study, Summary, compare, decide, finish, money};
 
 /// Cells that are made for samples of a run which could not say its own; beyond it, a file is not ours.
 const MAX_UNKNOWN_CELLS: usize = 1_000;
@@ -61,7 +61,10 @@ fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
         levers: decide::levers(study, &kept, &comparisons),
         settings: decide::settings(study, &kept, &comparisons),
         comparisons,
-        cells: finished.into_iter().map(|cell| cell.summary).collect(),
+        cells: finished
+            .into_iter()
+            .map(|cell| money::by_month(cell.summary, study.monthly_requests))
+            .collect(),
         ..Summary::default()
     }
 }

@@ -349,6 +349,10 @@ pub struct Tokens {
     pub requests_with_usage: u64,
     /// ok requests without.
     pub requests_without_usage: u64,
+    /// The identity that the numbers of each usage satisfy (`inclusive`, `additive`, `disjoint`, `unknown`), counted: a
+    /// target that mixes them is not to be priced blindly.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage_identities: BTreeMap<String, u64>,
     /// Prompt tokens of ok requests by the pinned tokenizer.
     pub counted_input: Option<u64>,
     /// Output tokens of ok requests by the pinned tokenizer.
@@ -470,7 +474,8 @@ pub struct Cost {
     pub waste_share: Option<Num>,
     /// Share of the total spent on reasoning.
     pub reasoning_share: Option<Num>,
-    /// Useful answers at the stated monthly traffic × cost per useful answer, USD; absent where none is stated.
+    /// The stated requests a month, each of which must have a useful answer in the end, × cost per useful answer, USD;
+    /// absent where none is stated.
     pub per_month_usd: Rate,
     /// Σ cost of warm-up and preflight, not in the total.
     pub warmup_usd: Option<String>,

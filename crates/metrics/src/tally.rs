@@ -52,6 +52,9 @@ impl TokenTally {
         let has_usage = sample.input_tokens.is_some() || sample.output_tokens.is_some();
         totals.requests_with_usage += u64::from(has_usage);
         totals.requests_without_usage += u64::from(!has_usage);
+        if has_usage {
+            count(&mut totals.usage_identities, sample.usage_identity.as_deref().unwrap_or("unknown"));
+        }
         if let (Some(input), Some(cached)) = (sample.input_tokens, sample.cache_read_tokens) {
             self.cached_of = self.cached_of.saturating_add(input);
             self.cached = self.cached.saturating_add(cached);
