@@ -37,7 +37,7 @@ impl CellAccumulator {
     pub fn new(context: CellContext) -> Self {
         let missing = context.missing;
         CellAccumulator {
-            timeline: Timeline::new(context.window),
+            timeline: Timeline::new(&context),
             context,
             rows: Vec::new(),
             counts: Counts { missing, ..Counts::default() },

@@ -5,6 +5,7 @@ use crate::distribution::{Population, proportion_of};
 use crate::figures::Shape;
 use crate::health::ClientHealth;
 use crate::row::Row;
+use crate::spans::Spans;
 use crate::{Client, Num, Proportion};
 use inferometer_stats::Point;
 
@@ -25,6 +26,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) context: &'a CellContext,
     /// Every attempt of the measured phase, in start order.
     pub(crate) rows: &'a [Row],
+    /// The time that was the cell's.
+    pub(crate) spans: &'a Spans,
     /// Median TTFT of ok requests (their latency where nothing was streamed), ms.
     pub(crate) typical_ms: Option<f64>,
     /// Requests that our own lack ended.
@@ -43,8 +46,10 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Client {
     let late_starts = proportion_of(late.saturating_add(health.dropped_starts), planned);
     let lag = Population::new(starts().filter_map(|row| row.lag.get()).map(Point::Exact));
     let is_open = matches!(inputs.context.arrival, Arrival::Open { .. });
-    let planned_rate = health.planned_rate.or_else(|| rate(starts().filter_map(|row| row.sched.get())));
-    let achieved_rate = rate(starts().filter_map(|row| row.start.get()));
+    // The runner's own figure is of one piece: between slices nothing was planned.
+    let told = health.planned_rate.filter(|_| inputs.spans.as_slice().len() == 1);
+    let planned_rate = told.or_else(|| rate(starts().filter_map(|row| row.sched.get()), inputs.spans));
+    let achieved_rate = rate(starts().filter_map(|row| row.start.get()), inputs.spans);
     let rate_held = planned_rate.zip(achieved_rate).filter(|_| is_open).map(|(planned, achieved)| {
         health.dropped_starts as f64 <= MAX_LATE_SHARE * issued as f64
             && (achieved / planned - 1.0).abs() <= RATE_TOLERANCE
@@ -82,14 +87,20 @@ fn asked_rate(arrival: Arrival) -> Option<Num> {
     }
 }
 
-/// (n − 1) / (last − first), per second.
-fn rate(instants: impl Iterator<Item = u64>) -> Option<f64> {
-    let (mut first, mut last, mut n) = (u64::MAX, 0, 0_u64);
+/// Σ (n − 1) / Σ (last − first) over the spans, per second. What lies in none belongs to the span before it: a start
+/// just after the window's end is still one.
+fn rate(instants: impl Iterator<Item = u64>, spans: &Spans) -> Option<f64> {
+    let spans = spans.as_slice();
+    let mut seen: Vec<(u64, u64, u64)> = vec![(u64::MAX, 0, 0); spans.len()];
     for at in instants {
-        (first, last, n) = (first.min(at), last.max(at), n + 1);
+        let before = spans.partition_point(|span| span.from_ns <= at);
+        if let Some((first, last, n)) = seen.get_mut(before.saturating_sub(1)) {
+            (*first, *last, *n) = ((*first).min(at), (*last).max(at), *n + 1);
+        }
     }
-    let span = last.checked_sub(first).filter(|span| *span > 0)?;
-    Some((n - 1) as f64 * 1e9 / span as f64)
+    let of_span = |(first, last, n): &(u64, u64, u64)| (n.saturating_sub(1), last.saturating_sub(*first));
+    let (n, span) = seen.iter().map(of_span).fold((0, 0_u64), |a, b| (a.0 + b.0, a.1.saturating_add(b.1)));
+    (span > 0).then(|| n as f64 * 1e9 / span as f64)
 }
 
 /// The lateness that is judged: p99, or the largest of few.

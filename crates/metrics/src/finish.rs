@@ -85,6 +85,7 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> Finished {
 /// Every figure that stands by itself.
 fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSummary {
     let counts = cell.counts.clone();
+    let spans = cell.timeline.spans(window, &cell.context.slices);
     let ttft = cohort.ok(figure_named(name::TTFT));
     let all_ttft = cohort.all(figure_named(name::TTFT)).unwrap_or_default();
     CellSummary {
@@ -96,12 +97,12 @@ fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSumma
         tokens: cell.tokens.finish(),
         throughput: throughput::of(&throughput::Inputs {
             context: &cell.context,
-            window,
+            spans: &spans,
             rows: &cell.rows,
             timeline: &cell.timeline,
             tokens_per_event: cell.tokens.per_event().unwrap_or(1.0),
         }),
-        goodput: goodput::of(&cell.context.objectives, &cohort.requests, window),
+        goodput: goodput::of(&cell.context.objectives, &cohort.requests, &spans),
         cost: cell.money.finish(counts.ok, counts.useful),
         validity: cell.answers.finish(
             counts.useful,
@@ -111,6 +112,7 @@ fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSumma
         client: client::of(&client::Inputs {
             context: &cell.context,
             rows: &cell.rows,
+            spans: &spans,
             typical_ms: median(&ttft).or_else(|| median(&cohort.ok(figure_named(name::LATENCY)))),
             client_limit: counts.client_limit,
         }),

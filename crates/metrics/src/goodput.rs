@@ -5,7 +5,8 @@ use inferometer_stats::Point;
 use crate::distribution::proportion_of;
 use crate::figures::of_request;
 use crate::row::Row;
-use crate::{Goodput, Num, Objectives, Window};
+use crate::spans::Spans;
+use crate::{Goodput, Num, Objectives};
 
 /// How a request stands to all objectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,8 +17,8 @@ enum Standing {
     Excluded,
 }
 
-/// Goodput over requests, in a window of their ends; `None` without objectives.
-pub(crate) fn of(objectives: &Objectives, requests: &[Row], window: Window) -> Option<Goodput> {
+/// Goodput over requests, in the cell's time; `None` without objectives.
+pub(crate) fn of(objectives: &Objectives, requests: &[Row], spans: &Spans) -> Option<Goodput> {
     if objectives.is_empty() {
         return None;
     }
@@ -27,7 +28,7 @@ pub(crate) fn of(objectives: &Objectives, requests: &[Row], window: Window) -> O
         match standing(objectives, row) {
             Standing::Met => {
                 goodput.met += 1;
-                met_inside += u64::from(row.end.get().is_some_and(|end| window.contains(end)));
+                met_inside += u64::from(row.end.get().is_some_and(|end| spans.contains(end)));
             }
             Standing::Missed => goodput.missed += 1,
             Standing::Unknown => goodput.unknown += 1,
@@ -38,7 +39,7 @@ pub(crate) fn of(objectives: &Objectives, requests: &[Row], window: Window) -> O
     goodput.share = proportion_of(goodput.met, all);
     let upper = proportion_of(goodput.met + goodput.unknown, all).value;
     goodput.attainment = goodput.share.value.zip(upper).map(|(lower, upper)| [lower, upper]);
-    goodput.per_second = window.seconds().and_then(|seconds| Num::new(met_inside as f64 / seconds));
+    goodput.per_second = spans.seconds().and_then(|seconds| Num::new(met_inside as f64 / seconds));
     Some(goodput)
 }
 

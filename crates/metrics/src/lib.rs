@@ -32,6 +32,7 @@ mod num;
 mod objective;
 mod row;
 mod run;
+mod spans;
 mod stability;
 mod steady;
 mod study;

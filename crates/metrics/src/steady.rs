@@ -7,7 +7,7 @@ use inferometer_stats::{ALPHA, Prob, batch, quantile, steady as mser};
 
 use crate::context::{Arrival, Window};
 use crate::row::Row;
-use crate::throughput::{Inputs, is_counted, ok_ends};
+use crate::throughput::{Inputs, is_counted};
 use crate::{Num, Rate, Steady};
 
 /// Fewest requests that a steady part is worth naming for.
@@ -20,117 +20,166 @@ const BATCHES: usize = batch::MIN_BATCHES;
 /// An interval narrower than this share of its value is rounding, not spread.
 const NO_SPREAD: f64 = 1e-9;
 
-/// The steady part with its rates; `None` where it cannot be found or under 20 requests are left in it.
+/// The steady part with its rates; `None` where it cannot be found or under 20 requests are left in it. Of a cell in
+/// several slices it is what is steady in each of them: one slice without such a part leaves none.
 pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
-    let (window, rule) = match inputs.context.arrival {
-        Arrival::Closed { slots } => (closed_loop(inputs, slots as usize)?, "closed_loop"),
-        Arrival::Open { .. } => (open_loop(inputs)?, "mser5"),
-        // Episodes have no steady part: they are about what comes before one.
-        Arrival::ColdStart { .. } | Arrival::Burst { .. } | Arrival::Unknown => return None,
+    let spans = inputs.spans.as_slice();
+    let is_whole = spans.len() == 1;
+    let find = |span: &Window| -> Option<Window> {
+        match inputs.context.arrival {
+            Arrival::Closed { slots } => closed_loop(inputs, *span, is_whole, slots as usize),
+            Arrival::Open { .. } => open_loop(inputs, *span),
+            // Episodes have no steady part: they are about what comes before one.
+            Arrival::ColdStart { .. } | Arrival::Burst { .. } | Arrival::Unknown => None,
+        }
     };
-    // The part begins with an end, that of a request which lies before it.
-    let ends: Vec<u64> =
-        ok_ends(inputs.rows).filter(|end| window.from_ns < *end && *end <= window.to_ns).collect();
-    if ends.len() < MIN_REQUESTS {
+    let parts: Vec<Window> = spans.iter().map(find).collect::<Option<_>>()?;
+    let (first, last) = (parts.first()?, parts.last()?);
+    // A part begins with an end, that of a request which lies before it.
+    let ended: Vec<&Row> = inputs
+        .rows
+        .iter()
+        .filter(|row| row.is_final && row.is_ok())
+        .filter(|row| row.end.get().is_some_and(|end| is_in(&parts, end)))
+        .collect();
+    if ended.len() < MIN_REQUESTS {
         return None;
     }
-    let life_s = mean_life_s(inputs.rows, window)?;
+    let life_s = mean_life_s(&ended)?;
+    let batches = BATCHES.div_ceil(parts.len());
+    let useful: Vec<(u64, f64)> = ended
+        .iter()
+        .filter_map(|row| Some((row.end.get()?, row.is_useful.then(|| row.streamed.get())??)))
+        .collect();
+    let requests: Vec<(u64, f64)> = ended.iter().filter_map(|row| Some((row.end.get()?, 1.0))).collect();
+    let pooled =
+        |of: &dyn Fn(Window) -> Option<Batched>| batch_rate(parts.iter().map(|part| of(*part)), life_s);
+    let is_counted = is_counted(inputs);
     Some(Steady {
-        window,
-        rule: rule.to_owned(),
-        requests: ends.len() as u64,
-        output_token_throughput: if is_counted(inputs) {
-            tokens(inputs, window, life_s)
+        window: Window { from_ns: first.from_ns, to_ns: last.to_ns },
+        rule: if matches!(inputs.context.arrival, Arrival::Closed { .. }) { "closed_loop" } else { "mser5" }
+            .to_owned(),
+        requests: ended.len() as u64,
+        output_token_throughput: if is_counted {
+            pooled(&|part| tokens(inputs, part, batches))
         } else {
             Rate::default()
         },
-        request_throughput: requests(&ends, window, life_s),
+        useful_token_throughput: if is_counted {
+            pooled(&|part| at_ends(&useful, part, batches))
+        } else {
+            Rate::default()
+        },
+        request_throughput: pooled(&|part| at_ends(&requests, part, batches)),
     })
 }
 
-/// How long a request that ended ok in `window` took, at the mean.
-fn mean_life_s(rows: &[Row], window: Window) -> Option<f64> {
-    let ended = rows.iter().filter(|row| row.is_final && row.is_ok());
-    let ended = ended.filter(|row| row.end.get().is_some_and(|end| window.contains(end)));
-    let (sum, n) = ended.filter_map(Row::watched).fold((0.0, 0_u64), |(sum, n), ms| (sum + ms, n + 1));
+/// Whether `end` lies in one of `parts`, which are in order. An end on a part's first instant lies before it.
+fn is_in(parts: &[Window], end: u64) -> bool {
+    let next = parts.partition_point(|part| part.from_ns < end);
+    next.checked_sub(1).and_then(|at| parts.get(at)).is_some_and(|part| end <= part.to_ns)
+}
+
+/// How long a request took, at the mean.
+fn mean_life_s(ended: &[&Row]) -> Option<f64> {
+    let (sum, n) =
+        ended.iter().filter_map(|row| row.watched()).fold((0.0, 0_u64), |(sum, n), ms| (sum + ms, n + 1));
     (n > 0).then(|| sum / n as f64 / 1e3)
 }
 
-fn tokens(inputs: &Inputs<'_>, window: Window, life_s: f64) -> Rate {
+/// A part cut into batches of equal length: what came in each.
+struct Batched {
+    sums: Vec<f64>,
+    batch_s: f64,
+}
+
+/// Output tokens by their stamps. `None`: too short.
+fn tokens(inputs: &Inputs<'_>, part: Window, batches: usize) -> Option<Batched> {
     let width_ns = inputs.timeline.width_ns();
-    let series = inputs.timeline.series(window.from_ns, width_ns, inputs.tokens_per_event);
+    let series = inputs.timeline.series(part.from_ns, width_ns, inputs.tokens_per_event);
     // Only whole cells of the timeline: a cut one would look like a slow one. After the last token there are none.
-    let n = (window.to_ns.saturating_sub(series.from_ns) / width_ns) as usize;
-    if n < BATCHES {
-        return Rate { note: Some("too short for a rate".to_owned()), ..Rate::default() };
+    let n = (part.to_ns.saturating_sub(series.from_ns) / width_ns) as usize;
+    if n < batches {
+        return None;
     }
-    let mut batches = [0.0; BATCHES];
+    let mut sums = vec![0.0; batches];
     for (i, tokens) in series.tokens.iter().take(n).enumerate() {
-        // In units of 1 / (n · BATCHES) of the part, a cell is BATCHES long and a batch n: an edge may cut a cell.
-        let (from, batch) = (i * BATCHES, i * BATCHES / n);
-        let inside = ((batch + 1) * n - from).min(BATCHES) as f64 / BATCHES as f64;
+        // In units of 1 / (n · batches) of the part, a cell is `batches` long and a batch n: an edge may cut a cell.
+        let (from, batch) = (i * batches, i * batches / n);
+        let inside = ((batch + 1) * n - from).min(batches) as f64 / batches as f64;
         for (at, share) in [(batch, inside), (batch + 1, 1.0 - inside)] {
-            if let Some(sum) = batches.get_mut(at) {
+            if let Some(sum) = sums.get_mut(at) {
                 *sum += tokens * share;
             }
         }
     }
-    batch_rate(&batches, n as f64 * width_ns as f64 / 1e9, life_s)
+    Some(Batched { sums, batch_s: n as f64 * width_ns as f64 / 1e9 / batches as f64 })
 }
 
-/// A batch has its later edge inside, as the whole part has.
-fn requests(ends: &[u64], window: Window, life_s: f64) -> Rate {
-    let span = window.to_ns - window.from_ns;
-    let mut batches = [0.0; BATCHES];
-    for end in ends {
-        let since = u128::from(end - window.from_ns).saturating_sub(1);
-        if let Some(count) = batches.get_mut((since * BATCHES as u128 / u128::from(span)) as usize) {
-            *count += 1.0;
+/// What comes with the end of an answer. A batch has its later edge inside, as the whole part has.
+#[expect(clippy::unnecessary_wraps, reason = "as `tokens`, which may find a part too short")]
+fn at_ends(ends: &[(u64, f64)], part: Window, batches: usize) -> Option<Batched> {
+    let span = part.to_ns - part.from_ns;
+    let mut sums = vec![0.0; batches];
+    for (end, amount) in ends.iter().filter(|(end, _)| part.from_ns < *end && *end <= part.to_ns) {
+        let since = u128::from(end - part.from_ns).saturating_sub(1);
+        if let Some(sum) = sums.get_mut((since * batches as u128 / u128::from(span)) as usize) {
+            *sum += amount;
         }
     }
-    batch_rate(&batches, span as f64 / 1e9, life_s)
+    Some(Batched { sums, batch_s: span as f64 / 1e9 / batches as f64 })
 }
 
-/// The rate per second over `span_s` and its interval, both from the same batches. There is no interval where these
+/// The rate per second over all parts and its interval, both from the same batches. There is no interval where these
 /// say nothing of how the rate varies: shorter than a request, so that each sees another part of what a request does;
 /// or all alike, as when their length is a multiple of a server's rhythm.
-fn batch_rate(batches: &[f64; BATCHES], span_s: f64, life_s: f64) -> Rate {
-    let batch_s = span_s / BATCHES as f64;
-    let value = batches.iter().sum::<f64>() / span_s;
-    let bounds = batch::batch_means_interval(batches, ALPHA).map(|found| found.bounds);
+fn batch_rate(parts: impl Iterator<Item = Option<Batched>>, life_s: f64) -> Rate {
+    let Some(parts) = parts.collect::<Option<Vec<Batched>>>() else {
+        return Rate { note: Some("too short for a rate".to_owned()), ..Rate::default() };
+    };
+    let span_s: f64 = parts.iter().map(|part| part.batch_s * part.sums.len() as f64).sum();
+    let value = parts.iter().flat_map(|part| &part.sums).sum::<f64>() / span_s;
+    let shortest_s = parts.iter().map(|part| part.batch_s).fold(f64::INFINITY, f64::min);
+    let rates: Vec<f64> =
+        parts.iter().flat_map(|part| part.sums.iter().map(|sum| sum / part.batch_s)).collect();
+    let bounds = batch::batch_means_interval(&rates, ALPHA).map(|found| found.bounds);
     let (Some(lo), Some(hi)) = (bounds.and_then(|b| b.lo), bounds.and_then(|b| b.hi)) else {
         return without_interval(value, "no bound is known");
     };
-    if batch_s < life_s {
+    if shortest_s < life_s {
         return without_interval(value, "too short for 10 batches as long as a request");
     }
     if hi - lo <= NO_SPREAD * hi {
         return without_interval(value, "its 10 batches are alike");
     }
-    Rate {
-        value: Num::new(value),
-        lo: Num::new(lo.max(0.0) / batch_s),
-        hi: Num::new(hi / batch_s),
-        note: None,
-    }
+    Rate { value: Num::new(value), lo: Num::new(lo.max(0.0)), hi: Num::new(hi), note: None }
 }
 
 fn without_interval(value: f64, why: &str) -> Rate {
     Rate { value: Num::new(value), note: Some(format!("no interval: {why}")), ..Rate::default() }
 }
 
+/// The rows that started in `span`.
+fn started_in<'a>(rows: &'a [Row], span: Window) -> impl Iterator<Item = &'a Row> {
+    rows.iter().filter(move |row| row.start.get().is_some_and(|start| span.contains(start)))
+}
+
 /// From the instant at which every slot has finished a request to the one at which a slot finds no work: as the runner
 /// saw them, else as the samples show them.
-fn closed_loop(inputs: &Inputs<'_>, slots: usize) -> Option<Window> {
-    let all_finished = || all_slots_finished(inputs.rows, slots);
-    let from_ns = inputs.context.all_slots_finished_ns.or_else(all_finished)?.max(inputs.window.from_ns);
-    let to_ns = inputs.context.first_idle_ns.or_else(|| first_idle(inputs.rows))?.min(inputs.window.to_ns);
+fn closed_loop(inputs: &Inputs<'_>, span: Window, is_whole: bool, slots: usize) -> Option<Window> {
+    // What the runner saw is of a cell in one piece.
+    let told = |at: Option<u64>| at.filter(|_| is_whole);
+    let rows: Vec<&Row> =
+        if is_whole { inputs.rows.iter().collect() } else { started_in(inputs.rows, span).collect() };
+    let all_finished = || all_slots_finished(&rows, slots);
+    let from_ns = told(inputs.context.all_slots_finished_ns).or_else(all_finished)?.max(span.from_ns);
+    let to_ns = told(inputs.context.first_idle_ns).or_else(|| first_idle(&rows))?.min(span.to_ns);
     (from_ns < to_ns).then_some(Window { from_ns, to_ns })
 }
 
 /// The last end among the requests that are in flight when as many as there are slots first are: by then every slot has
 /// begun, and holds one of them. To count starts would not do: in a ramp, early slots ask again before late ones begin.
-fn all_slots_finished(rows: &[Row], slots: usize) -> Option<u64> {
+fn all_slots_finished(rows: &[&Row], slots: usize) -> Option<u64> {
     // A slot is held from the instant at which it was free to its request's last end, waits between attempts included.
     let mut held: Vec<(u64, u64)> = rows
         .iter()
@@ -155,7 +204,7 @@ fn all_slots_finished(rows: &[Row], slots: usize) -> Option<u64> {
 }
 
 /// The first end of a request after the last start of one.
-fn first_idle(rows: &[Row]) -> Option<u64> {
+fn first_idle(rows: &[&Row]) -> Option<u64> {
     let last_start =
         rows.iter().filter(|row| row.is_first_attempt).filter_map(|row| row.start.get()).max()?;
     let ends = rows.iter().filter(|row| row.is_final).filter_map(|row| row.end.get());
@@ -164,23 +213,23 @@ fn first_idle(rows: &[Row]) -> Option<u64> {
 
 /// From one request's length after the first start that MSER-5 on TTFT keeps (before that, what ends is less than what
 /// starts: the pipeline fills) to the last planned start (after that it drains).
-fn open_loop(inputs: &Inputs<'_>) -> Option<Window> {
-    let ok = inputs.rows.iter().filter(|row| row.is_ok());
+fn open_loop(inputs: &Inputs<'_>, span: Window) -> Option<Window> {
+    let ok = started_in(inputs.rows, span).filter(|row| row.is_ok());
     let (starts, ttft): (Vec<u64>, Vec<f64>) =
         ok.filter_map(|row| Some((row.start.get()?, row.ttft.get().or(row.latency.get())?))).unzip();
     let cut = mser::mser5(&ttft).filter(|cut| cut.settled)?;
     let kept = *starts.get(cut.skip)?;
-    let from_ns = kept.saturating_add(nearly_longest_ns(inputs.rows, kept)?).max(inputs.window.from_ns);
-    let planned = inputs.rows.iter().filter(|row| row.is_first_attempt);
+    let from_ns = kept.saturating_add(nearly_longest_ns(inputs.rows, kept, span)?).max(span.from_ns);
+    let planned = started_in(inputs.rows, span).filter(|row| row.is_first_attempt);
     let last = planned.filter_map(|row| row.sched.get().or(row.start.get())).max()?;
-    let to_ns = last.min(inputs.window.to_ns);
+    let to_ns = last.min(span.to_ns);
     (from_ns < to_ns).then_some(Window { from_ns, to_ns })
 }
 
 /// The p95 of how long the requests took that started at `from_ns` or later and ended ok, backoffs included: after it,
 /// few are missing from the ends. The median would leave out half of what a wide distribution still owes.
-fn nearly_longest_ns(rows: &[Row], from_ns: u64) -> Option<u64> {
-    let kept = rows.iter().filter(|row| row.is_final && row.is_ok());
+fn nearly_longest_ns(rows: &[Row], from_ns: u64, span: Window) -> Option<u64> {
+    let kept = started_in(rows, span).filter(|row| row.is_final && row.is_ok());
     let kept = kept.filter(|row| row.start.get().is_some_and(|start| start >= from_ns));
     let mut lives: Vec<u64> =
         kept.filter_map(|row| row.end.get()?.checked_sub(row.first_try.get()?)).collect();

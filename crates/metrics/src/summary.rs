@@ -413,6 +413,8 @@ pub struct Steady {
     pub requests: u64,
     /// Output tokens per second; the interval from batch means.
     pub output_token_throughput: Rate,
+    /// Output tokens of useful answers per second, each counted when its answer ended; the interval from batch means.
+    pub useful_token_throughput: Rate,
     /// Requests that ended ok per second; the interval from batch means.
     pub request_throughput: Rate,
 }

@@ -1,7 +1,8 @@
 //! Tokens and requests per second: over the window, and over time.
 
-use crate::context::{CellContext, Window};
+use crate::context::CellContext;
 use crate::row::Row;
+use crate::spans::Spans;
 use crate::timeline::{Inside, Timeline};
 use crate::{Buckets, Num, Rate, Throughput, steady};
 
@@ -11,10 +12,14 @@ const BUCKET_NS: u64 = 1_000_000_000;
 /// Buckets over time that a summary holds: five hours of seconds. Beyond it, ten become one.
 const MAX_BUCKETS: usize = 20_000;
 
+/// Why there is no throughput where parts of a resumed run overlap.
+const NO_TIME: &str = "the parts of this resumed run overlap on its clock: nothing can be said per second";
+
 /// What throughput is made of.
 pub(crate) struct Inputs<'a> {
     pub(crate) context: &'a CellContext,
-    pub(crate) window: Window,
+    /// The time that was the cell's.
+    pub(crate) spans: &'a Spans,
     /// Every attempt of the measured phase, in start order.
     pub(crate) rows: &'a [Row],
     pub(crate) timeline: &'a Timeline,
@@ -24,7 +29,10 @@ pub(crate) struct Inputs<'a> {
 
 /// The cell's throughput.
 pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
-    let seconds = inputs.window.seconds();
+    if inputs.spans.as_slice().is_empty() {
+        return Throughput { notes: vec![NO_TIME.to_owned()], ..Throughput::default() };
+    }
+    let seconds = inputs.spans.seconds();
     let inside = &inputs.timeline.inside;
     let all = |tokens: u64, events: u64| tokens as f64 + events as f64 * inputs.tokens_per_event;
     let tokens = all(inside.tokens, inside.events);
@@ -32,7 +40,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
     let per_second = |amount: f64| seconds.and_then(|seconds| Num::new(amount / seconds));
     let known = |rate: Option<Num>| rate.filter(|_| is_counted(inputs));
     let includes_unfinished = inside.unfinished_tokens > 0 || inside.unfinished_events > 0;
-    let ended = ok_ends(inputs.rows).filter(|end| inputs.window.contains(*end)).count();
+    let ended = ok_ends(inputs.rows).filter(|end| inputs.spans.contains(*end)).count();
     let note = includes_unfinished.then(|| "including tokens of unfinished requests".to_owned());
     let (buckets, peak, mean) = buckets(inputs);
     Throughput {
@@ -80,6 +88,10 @@ fn notes(inputs: &Inputs<'_>) -> Vec<String> {
     if inputs.context.limited_by_count {
         notes.push("limited by count: ramp and drain are in the window".to_owned());
     }
+    let pieces = inputs.spans.as_slice().len();
+    if pieces > 1 {
+        notes.push(format!("in {pieces} slices: what lies between them is not this target's time"));
+    }
     let lumped = inputs.timeline.without_events;
     if lumped > 0 {
         notes.push(format!(
@@ -89,7 +101,7 @@ fn notes(inputs: &Inputs<'_>) -> Vec<String> {
     notes
 }
 
-/// Tokens over time, and the fullest and the mean of the buckets that lie wholly inside the window.
+/// Tokens over time, and the fullest and the mean of the buckets that lie wholly inside the cell's time.
 fn buckets(inputs: &Inputs<'_>) -> (Buckets, Option<Num>, Option<Num>) {
     let timeline = inputs.timeline;
     let by = |width_ns| timeline.series(timeline.origin_ns(), width_ns, inputs.tokens_per_event);
@@ -100,7 +112,7 @@ fn buckets(inputs: &Inputs<'_>) -> (Buckets, Option<Num>, Option<Num>) {
     let width_s = series.step_ns as f64 / 1e9;
     let is_full = |index: usize| {
         let from = series.from_ns.saturating_add(series.step_ns.saturating_mul(index as u64));
-        inputs.window.from_ns <= from && from.saturating_add(series.step_ns) <= inputs.window.to_ns
+        inputs.spans.covers(from, from.saturating_add(series.step_ns))
     };
     let full: Vec<f64> = series
         .tokens

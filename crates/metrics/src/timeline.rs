@@ -1,9 +1,12 @@
 //! Output tokens over time, in bounded memory.
 
-use inferometer_record::{Events, Sample, Status};
+use std::collections::BTreeMap;
 
-use crate::context::Window;
+use inferometer_record::{Events, Phase, Sample, Status};
+
+use crate::context::{CellContext, Window};
 use crate::row::is_useful;
+use crate::spans::Spans;
 
 /// Finest width of a cell of time: 10 ms.
 const FINEST_NS: u64 = 10_000_000;
@@ -11,6 +14,9 @@ const FINEST_NS: u64 = 10_000_000;
 /// Cells that a timeline may have: three quarters of an hour at 10 ms, three days at a second. Beyond it, ten cells
 /// become one.
 const MAX_CELLS: usize = 1 << 18;
+
+/// Parts of a resumed run that are told apart; of more, nothing is said per second.
+const MAX_SEGMENTS: usize = 1_000;
 
 /// Output in one cell of time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +49,10 @@ pub(crate) struct Inside {
 /// What each attempt put out, when.
 #[derive(Debug)]
 pub(crate) struct Timeline {
-    window: Option<Window>,
+    /// When output counts as inside; `None`: always.
+    spans: Option<Spans>,
+    /// From the first start to the last end of each part of a resumed run.
+    segments: BTreeMap<u32, Window>,
     origin_ns: u64,
     width_ns: u64,
     cells: Vec<Cell>,
@@ -61,10 +70,13 @@ enum Known {
 }
 
 impl Timeline {
-    pub(crate) fn new(window: Option<Window>) -> Self {
+    pub(crate) fn new(context: &CellContext) -> Self {
+        let always = Window { from_ns: 0, to_ns: u64::MAX };
+        let is_bounded = context.window.is_some() || !context.slices.is_empty();
         Timeline {
-            window,
-            origin_ns: window.map_or(0, |window| window.from_ns),
+            spans: is_bounded.then(|| Spans::new(context.window.unwrap_or(always), &context.slices)),
+            segments: BTreeMap::new(),
+            origin_ns: context.window.map_or(0, |window| window.from_ns),
             width_ns: FINEST_NS,
             cells: Vec::new(),
             inside: Inside::default(),
@@ -74,12 +86,41 @@ impl Timeline {
 
     /// Puts an attempt's output where it was stamped. `degraded_is_useful` as in the cell's context.
     pub(crate) fn push(&mut self, sample: &Sample, events: Option<&Events>, degraded_is_useful: bool) {
+        self.see_segment(sample);
         let known = known_tokens(sample, events);
         let kind =
             Kind { is_ok: sample.status == Status::Ok, is_useful: is_useful(sample, degraded_is_useful) };
         match events.and_then(|events| Some((events, events.first_us?))) {
             Some((events, first_us)) => self.spread(events, first_us, &known, kind),
             None => self.lump(sample, &known, kind),
+        }
+    }
+
+    fn see_segment(&mut self, sample: &Sample) {
+        let (Phase::Measure, Some(from_ns), Some(to_ns)) = (sample.phase, sample.start_ns, sample.end_ns)
+        else {
+            return;
+        };
+        if self.segments.len() <= MAX_SEGMENTS {
+            let seen = self.segments.entry(sample.segment).or_insert(Window { from_ns, to_ns });
+            seen.from_ns = seen.from_ns.min(from_ns);
+            seen.to_ns = seen.to_ns.max(to_ns);
+        }
+    }
+
+    /// The time that was the cell's, inside `window`: its slices, or the parts of a resumed run, between which nobody
+    /// was there. None where such parts overlap: their stamps count from different origins, and two things that were
+    /// hours apart would stand in one second.
+    pub(crate) fn spans(&self, window: Window, slices: &[Window]) -> Spans {
+        let mut parts: Vec<Window> = self.segments.values().copied().collect();
+        parts.sort_unstable_by_key(|part| part.from_ns);
+        let overlap = |pair: &[Window]| matches!(pair, [a, b] if b.from_ns < a.to_ns);
+        if parts.len() > MAX_SEGMENTS || parts.windows(2).any(overlap) {
+            Spans::none()
+        } else if parts.len() > 1 && slices.is_empty() {
+            Spans::new(window, &parts)
+        } else {
+            Spans::new(window, slices)
         }
     }
 
@@ -139,7 +180,7 @@ impl Timeline {
             add(&mut cell.tokens, put.tokens);
             add(&mut cell.events, put.events);
         }
-        if self.window.is_none_or(|window| window.contains(at_ns)) {
+        if self.spans.as_ref().is_none_or(|spans| spans.contains(at_ns)) {
             self.inside.add(put, chars, kind);
         }
     }
@@ -262,7 +303,7 @@ mod tests {
     }
 
     fn check(sample: &Sample, events: Option<&Events>, per_event: f64, expected: &[f64]) {
-        let mut timeline = Timeline::new(None);
+        let mut timeline = Timeline::new(&CellContext::default());
         timeline.push(sample, events, false);
         assert_eq!(timeline.series(0, FINEST_NS, per_event).tokens, expected);
     }
@@ -281,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_stamp_at_the_end_of_time_costs_no_memory() {
-        let mut timeline = Timeline::new(None);
+        let mut timeline = Timeline::new(&CellContext::default());
         timeline.push(&sample(Some(3), 1), Some(&events(&[], &[1])), false);
         timeline.push(
             &sample(Some(4), 1),
@@ -295,9 +336,30 @@ mod tests {
     #[test]
     fn only_what_is_stamped_inside_counts() {
         let window = Window { from_ns: 10_000_000, to_ns: 30_000_000 };
-        let mut timeline = Timeline::new(Some(window));
+        let mut timeline = Timeline::new(&CellContext { window: Some(window), ..CellContext::default() });
         timeline.push(&sample(Some(4), 4), Some(&events(&[10_000, 10_000, 10_000], &[1, 1, 1, 1])), false);
         assert_eq!(timeline.inside.tokens, 3, "both ends are inside");
         assert_eq!(timeline.series(10_000_000, 1, 1.0).tokens.iter().sum::<f64>(), 3.0);
+    }
+
+    /// Parts of a resumed run, as (segment, start, end) in ms: the cell's time in ms.
+    fn check_segments(parts: &[(u32, u64, u64)], expected: &[(u64, u64)]) {
+        let mut timeline = Timeline::new(&CellContext::default());
+        for (segment, start, end) in parts {
+            let stamps = [*start, *end].map(|ms| Some(ms * 1_000_000));
+            let seen =
+                Sample { segment: *segment, start_ns: stamps[0], end_ns: stamps[1], ..sample(None, 0) };
+            timeline.push(&seen, None, false);
+        }
+        let spans = timeline.spans(Window { from_ns: 0, to_ns: 1_000_000_000 }, &[]);
+        let shown = spans.as_slice().iter().map(|span| (span.from_ns / 1_000_000, span.to_ns / 1_000_000));
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_time_between_two_parts_of_a_resumed_run_is_nobody_s() {
+        check_segments(&[(0, 10, 20), (0, 20, 30)], &[(0, 1_000)]);
+        check_segments(&[(0, 10, 20), (1, 500, 530), (0, 20, 30)], &[(10, 30), (500, 530)]);
+        check_segments(&[(0, 10, 20), (1, 12, 30)], &[]);
     }
 }

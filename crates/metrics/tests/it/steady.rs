@@ -214,3 +214,44 @@ fn a_rate_lies_in_its_own_interval() {
     // Each of ten batches of two seconds holds 20 answers: alike by their length, not by the server's steadiness.
     check_in_step(2, 200, 2 * (1 + 100 + 1), [false, false]);
 }
+
+/// Two slots of 100 ms answers in `slices` slices of 1 s, each followed by 9 s that belong to other targets.
+fn sliced(slices: u64) -> (CellContext, Vec<Attempt>) {
+    let slice = |i: u64| {
+        let from = i * 10_000;
+        (0..20).map(move |k| answer(i * 20 + k, from + k / 2 * 100, &[100], Some(10)))
+    };
+    let attempts = (0..slices).flat_map(slice).collect();
+    let windows = (0..slices).map(|i| window_ms(i * 10_000, i * 10_000 + 1_000)).collect();
+    let window = Some(window_ms(0, (slices - 1) * 10_000 + 1_000));
+    (CellContext { window, slices: windows, ..closed(2) }, attempts)
+}
+
+#[test]
+fn only_the_time_inside_slices_counts() {
+    let (context, attempts) = sliced(5);
+    let throughput = sum_up(context.clone(), attempts.clone()).throughput;
+    assert_eq!(throughput.window_s, Num::new(5.0));
+    assert_eq!(throughput.output_token_throughput.value, Num::new(200.0), "20 answers of 10 tokens a second");
+    assert_eq!(throughput.request_throughput.value, Num::new(20.0));
+    // The last two answers of a slice come on its last instant, where the next bucket begins.
+    assert_eq!(throughput.mean, Num::new(180.0), "over full buckets inside slices");
+    assert_eq!(throughput.buckets.unwrap().full, 5);
+    let steady = throughput.steady.unwrap();
+    assert_eq!(steady.request_throughput.value, Num::new(20.0));
+    assert!(throughput.notes.iter().any(|note| note.starts_with("in 5 slices")), "{:?}", throughput.notes);
+    let mut last_is_short = context;
+    last_is_short.slices[4] = window_ms(40_000, 40_050);
+    assert_eq!(sum_up(last_is_short, attempts).throughput.steady, None, "one slice has no steady part");
+}
+
+#[test]
+fn parts_of_a_resumed_run_that_overlap_say_nothing_per_second() {
+    let part = |segment: u32| {
+        (0..30).map(move |i| answer(i, i * 100, &[100], Some(10)).with(|s| s.segment = segment))
+    };
+    let throughput = sum_up(closed(1), part(0).chain(part(1))).throughput;
+    assert_eq!((throughput.window_s, throughput.output_token_throughput.value), (None, None));
+    assert!(throughput.steady.is_none() && throughput.buckets.is_none());
+    assert!(throughput.notes[0].contains("overlap"), "{:?}", throughput.notes);
+}
