@@ -16,8 +16,13 @@ pub(crate) fn gate(
 ) -> GateOutcome {
     let outcome = GateOutcome { gate: gate.to_string(), ..GateOutcome::default() };
     if let Some(p) = gate.quantile() {
-        let Some(population) = population(gate.metric()) else {
-            return GateOutcome { detail: "not measured in this cell".to_owned(), ..outcome };
+        // What a cell of bursts measures are the requests of its bursts.
+        let figure = match gate.metric() {
+            name::BURST_TTFT => cell.bursts.as_ref().map(|_| name::TTFT),
+            figure => Some(figure),
+        };
+        let Some(population) = figure.and_then(population) else {
+            return unmeasured("in this cell", outcome);
         };
         let value = population.quantile(p, ALPHA).and_then(|quantile| Num::new(quantile.value));
         return by_count(gate, evidence(gate, &population), GateOutcome { value, ..outcome });
@@ -29,10 +34,30 @@ pub(crate) fn gate(
             Some(goodput) => share(gate, goodput.share.count, goodput.share.n, outcome),
             None => GateOutcome { detail: "no objectives: give --goodput".to_owned(), ..outcome },
         },
+        name::TOOL_CALLS => {
+            let calls = &cell.validity.tool_calls;
+            let absent =
+                (calls.n == 0).then(|| unmeasured("no answer had a tool call or owed one", outcome.clone()));
+            absent.unwrap_or_else(|| share(gate, calls.count, calls.n, outcome))
+        }
+        name::BURST_ERROR_RATE => match &cell.bursts {
+            Some(bursts) => {
+                share(gate, bursts.refused.count + bursts.failed.count, bursts.refused.n, outcome)
+            }
+            None => unmeasured("no burst was made", outcome),
+        },
+        name::AVAILABILITY => unmeasured("it takes time windows over days", outcome),
+        name::TTFT_SPREAD => {
+            let spread = &cell.stability.all_attempts_spread_ms;
+            by_interval(gate, spread, "the interval of p95 − p50 over all attempts", outcome)
+        }
         name::COST_PER_USEFUL => by_interval(gate, &cell.cost.per_useful_usd, "Fieller's interval", outcome),
         metric => match &cell.throughput.steady {
             Some(steady) if metric == name::TOKENS_RATE => {
                 by_interval(gate, &steady.output_token_throughput, "batch means of the steady part", outcome)
+            }
+            Some(steady) if metric == name::USEFUL_TOKENS_RATE => {
+                by_interval(gate, &steady.useful_token_throughput, "batch means of the steady part", outcome)
             }
             Some(steady) => {
                 by_interval(gate, &steady.request_throughput, "batch means of the steady part", outcome)
@@ -40,6 +65,11 @@ pub(crate) fn gate(
             None => GateOutcome { detail: "no steady part, hence no interval".to_owned(), ..outcome },
         },
     }
+}
+
+/// A gate on what nobody looked at is neither met nor missed.
+fn unmeasured(why: &str, outcome: GateOutcome) -> GateOutcome {
+    GateOutcome { detail: format!("not measured: {why}"), ..outcome }
 }
 
 /// Observations on the bad side; a censored one is bad when its bound already is, else unknown.

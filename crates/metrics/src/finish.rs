@@ -91,6 +91,7 @@ fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSumma
     CellSummary {
         arrival: cell.context.arrival.finite(),
         window: Some(window).filter(|window| window.seconds().is_some()),
+        time_windows: cell.timeline.time_windows(),
         metrics: metrics(&cell.context, cohort, counts.retries > 0),
         stability: stability::of(&ttft, &all_ttft),
         stalls: cell.stalls.finish(),

@@ -242,7 +242,8 @@ fn read_figure(given: &str) -> Result<(&'static str, Option<Prob>), GateError> {
 
 /// Figures that are one number for a cell.
 fn is_single(metric: &str) -> bool {
-    Kind::of(metric) != Kind::Time && !matches!(metric, name::SPEED | name::SPEED_E2E)
+    let is_distribution = Kind::of(metric) == Kind::Time || matches!(metric, name::SPEED | name::SPEED_E2E);
+    !is_distribution || metric == name::TTFT_SPREAD
 }
 
 fn read_quantile(text: &str) -> Option<Prob> {

@@ -19,8 +19,17 @@ impl Kind {
     /// The kind of a figure, by its own name.
     pub(crate) fn of(metric: &str) -> Kind {
         match metric {
-            name::SPEED | name::SPEED_E2E | name::TOKENS_RATE | name::REQUEST_RATE => Kind::Speed,
-            name::ERROR_RATE | name::USEFUL_RATE | name::GOODPUT => Kind::Share,
+            name::SPEED
+            | name::SPEED_E2E
+            | name::TOKENS_RATE
+            | name::USEFUL_TOKENS_RATE
+            | name::REQUEST_RATE => Kind::Speed,
+            name::ERROR_RATE
+            | name::USEFUL_RATE
+            | name::GOODPUT
+            | name::TOOL_CALLS
+            | name::BURST_ERROR_RATE
+            | name::AVAILABILITY => Kind::Share,
             name::COST_PER_USEFUL => Kind::Money,
             _ => Kind::Time,
         }

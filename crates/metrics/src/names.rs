@@ -56,10 +56,22 @@ pub mod name {
     pub const GOODPUT: &str = "goodput";
     /// Cost of all attempts ÷ useful answers, USD.
     pub const COST_PER_USEFUL: &str = "cost_per_useful";
+    /// p95 − p50 of the time to first token over all attempts, ms: in gates.
+    pub const TTFT_SPREAD: &str = "time_to_first_token_spread";
+    /// Output tokens of useful answers per second of the steady part: in gates.
+    pub const USEFUL_TOKENS_RATE: &str = "useful_token_throughput";
+    /// Share of answers with a tool call, or that owed one, whose call was valid: in gates.
+    pub const TOOL_CALLS: &str = "tool_call_validity";
+    /// Time to first token of the requests of a burst, ms: in gates.
+    pub const BURST_TTFT: &str = "burst_time_to_first_token";
+    /// Share of the requests of a burst that were refused or failed: in gates.
+    pub const BURST_ERROR_RATE: &str = "burst_error_rate";
+    /// Share of time windows in which the target could be called: in gates.
+    pub const AVAILABILITY: &str = "availability";
 }
 
 /// What else each figure is called, in gates and objectives: the one alias table.
-const ALIASES: [(&str, &[&str]); 17] = [
+const ALIASES: [(&str, &[&str]); 23] = [
     (name::TTFT, &["ttft"]),
     (name::TTFA, &["ttfa", "ttfo", "ttfot"]),
     (name::TPOT, &["tpot"]),
@@ -77,6 +89,12 @@ const ALIASES: [(&str, &[&str]); 17] = [
     (name::ERROR_RATE, &["error_rate"]),
     (name::USEFUL_RATE, &["useful"]),
     (name::COST_PER_USEFUL, &[]),
+    (name::TTFT_SPREAD, &["ttft_spread"]),
+    (name::USEFUL_TOKENS_RATE, &["useful_throughput"]),
+    (name::TOOL_CALLS, &["tool_calls"]),
+    (name::BURST_TTFT, &["burst_ttft"]),
+    (name::BURST_ERROR_RATE, &[]),
+    (name::AVAILABILITY, &[]),
 ];
 
 /// The figure's own name for any of its names. Names that mean a different thing in other tools (`itl`) are no alias.

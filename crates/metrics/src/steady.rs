@@ -160,7 +160,7 @@ fn without_interval(value: f64, why: &str) -> Rate {
 }
 
 /// The rows that started in `span`.
-fn started_in<'a>(rows: &'a [Row], span: Window) -> impl Iterator<Item = &'a Row> {
+fn started_in(rows: &[Row], span: Window) -> impl Iterator<Item = &Row> {
     rows.iter().filter(move |row| row.start.get().is_some_and(|start| span.contains(start)))
 }
 

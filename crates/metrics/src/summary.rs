@@ -51,6 +51,8 @@ pub struct CellSummary {
     pub arrival: Arrival,
     /// The measured window.
     pub window: Option<Window>,
+    /// Time windows (of a watch) that its samples come from; 1 where none has a name. Samples of one hour are one cluster.
+    pub time_windows: u64,
     /// Requests and attempts.
     pub counts: Counts,
     /// Every figure by name (`metrics::name`).
@@ -241,6 +243,13 @@ pub struct Proportion {
     pub lo: Option<Num>,
     /// Upper bound.
     pub hi: Option<Num>,
+}
+
+impl Proportion {
+    /// Whether there is nothing to divide.
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
 }
 
 /// The share of observations over a limit: exact at any n.
@@ -505,6 +514,9 @@ pub struct Validity {
     pub invalid: u64,
     /// Not checked.
     pub unverifiable: u64,
+    /// Answers with a valid tool call over those that had a tool call or owed one.
+    #[serde(skip_serializing_if = "Proportion::is_empty")]
+    pub tool_calls: Proportion,
     /// Answers by verdict flag and sample flag.
     pub flags: BTreeMap<String, u64>,
 }

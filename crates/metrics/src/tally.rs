@@ -157,6 +157,8 @@ impl StallTally {
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     validity: Validity,
+    tool_calls: u64,
+    valid_tool_calls: u64,
 }
 
 impl Answers {
@@ -168,6 +170,11 @@ impl Answers {
             Some(Verdict::Unverifiable) | None => &mut self.validity.unverifiable,
         };
         *of_verdict += 1;
+        if is_about_tools(sample) {
+            let is_worth_it = matches!(sample.verdict, Some(Verdict::Valid | Verdict::Degraded));
+            self.tool_calls += 1;
+            self.valid_tool_calls += u64::from(is_worth_it && sample.grade != Some(false));
+        }
     }
 
     /// Counts each flag of the request once, whichever list it stands in.
@@ -181,8 +188,15 @@ impl Answers {
     /// `of` are the requests that were not cancelled.
     pub(crate) fn finish(&self, useful: u64, of: u64, degraded_is_useful: bool) -> Validity {
         let useful: Proportion = proportion_of(useful, of);
-        Validity { useful, degraded_is_useful, ..self.validity.clone() }
+        let tool_calls = proportion_of(self.valid_tool_calls, self.tool_calls);
+        Validity { useful, degraded_is_useful, tool_calls, ..self.validity.clone() }
     }
+}
+
+/// Whether an answer had a tool call, or the verdict says that it owed one.
+fn is_about_tools(sample: &Sample) -> bool {
+    let called = matches!(sample.finish_reason.as_deref(), Some("tool_calls" | "tool_use" | "function_call"));
+    called || sample.verdict_flags.iter().chain(&sample.flags).any(|flag| flag.starts_with("tool"))
 }
 
 fn count(flags: &mut BTreeMap<String, u64>, flag: &str) {

@@ -1,6 +1,6 @@
 //! Output tokens over time, in bounded memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use inferometer_record::{Events, Phase, Sample, Status};
 
@@ -17,6 +17,9 @@ const MAX_CELLS: usize = 1 << 18;
 
 /// Parts of a resumed run that are told apart; of more, nothing is said per second.
 const MAX_SEGMENTS: usize = 1_000;
+
+/// Time windows that are counted: a year of hours.
+const MAX_TIME_WINDOWS: usize = 8_784;
 
 /// Output in one cell of time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +56,8 @@ pub(crate) struct Timeline {
     spans: Option<Spans>,
     /// From the first start to the last end of each part of a resumed run.
     segments: BTreeMap<u32, Window>,
+    /// The names of the time windows that samples come from.
+    time_windows: BTreeSet<String>,
     origin_ns: u64,
     width_ns: u64,
     cells: Vec<Cell>,
@@ -76,6 +81,7 @@ impl Timeline {
         Timeline {
             spans: is_bounded.then(|| Spans::new(context.window.unwrap_or(always), &context.slices)),
             segments: BTreeMap::new(),
+            time_windows: BTreeSet::new(),
             origin_ns: context.window.map_or(0, |window| window.from_ns),
             width_ns: FINEST_NS,
             cells: Vec::new(),
@@ -101,11 +107,19 @@ impl Timeline {
         else {
             return;
         };
+        if let Some(name) = sample.window.as_ref().filter(|_| self.time_windows.len() < MAX_TIME_WINDOWS) {
+            self.time_windows.insert(name.clone());
+        }
         if self.segments.len() <= MAX_SEGMENTS {
             let seen = self.segments.entry(sample.segment).or_insert(Window { from_ns, to_ns });
             seen.from_ns = seen.from_ns.min(from_ns);
             seen.to_ns = seen.to_ns.max(to_ns);
         }
+    }
+
+    /// From how many time windows samples come; those without a name are one.
+    pub(crate) fn time_windows(&self) -> u64 {
+        self.time_windows.len().max(1) as u64
     }
 
     /// The time that was the cell's, inside `window`: its slices, or the parts of a resumed run, between which nobody

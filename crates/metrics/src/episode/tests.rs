@@ -65,7 +65,7 @@ fn check_burst(back: Option<u64>, recovery: [Option<f64>; 2], note: Option<&str>
         let at = u64::from(i) * 100_000;
         let mut rows = vec![row(i, role::REST, at, 100.0, None)];
         rows.extend((0..4).map(|k| {
-            let is_refused = i % 5 == 0 && k == 0;
+            let is_refused = i.is_multiple_of(5) && k == 0;
             let ttft = if is_refused { f64::INFINITY } else { 500.0 };
             row(i, role::BURST, at + 10_000 + k, ttft, None)
         }));
