@@ -95,34 +95,72 @@ impl<C: Connect> Client<C> {
     /// A kept connection that turns out to be closed before it gave a byte of the answer is replaced once by a new one,
     /// counted in the trace (W73). HTTP/2 needs `tokio::task::spawn_local` to work where this is called.
     pub async fn send(&self, request: Request, trace: &Trace) -> Result<Exchange, Error> {
+        self.send_on(request, trace, self.inner.target.connections()).await
+    }
+
+    /// As [`Client::send`], with what becomes of this request's connection said for it alone.
+    pub async fn send_on(
+        &self,
+        request: Request,
+        trace: &Trace,
+        connections: Connections,
+    ) -> Result<Exchange, Error> {
         trace.begin(self.inner.clock.now());
         match self.inner.target.version() {
-            HttpVersion::Http1 => self.inner.send_http1(&request, trace).await,
-            HttpVersion::Http2 => self.inner.send_http2(&request, trace).await,
+            HttpVersion::Http1 => self.inner.send_http1(&request, trace, connections).await,
+            HttpVersion::Http2 => self.inner.send_http2(&request, trace, connections).await,
+        }
+    }
+
+    /// Gives up every idle connection: the next request opens one. Streams that are open go on.
+    pub fn forget_idle(&self) {
+        self.inner.idle.clear();
+        self.inner.shared.clear();
+    }
+
+    /// Opens one more idle connection, so that a request finds it. On HTTP/2 it is nothing where a connection has room.
+    pub async fn open_ahead(&self) -> Result<(), Error> {
+        match self.inner.target.version() {
+            HttpVersion::Http1 => {
+                let connection = self.inner.open_http1(&Trace::new()).await?;
+                self.inner.idle.put(connection);
+                Ok(())
+            }
+            HttpVersion::Http2 => {
+                let lease = self.inner.lease_http2(Connections::Reuse);
+                self.inner.open_http2(&lease, &Trace::new()).await.map(drop)
+            }
         }
     }
 }
 
 impl<C: Connect> Inner<C> {
-    fn keeps(&self) -> bool {
-        self.target.connections() == Connections::Reuse
-    }
-
-    async fn send_http1(&self, request: &Request, trace: &Trace) -> Result<Exchange, Error> {
-        if let Some(mut connection) = self.idle.take(|| trace.add_stale()).await {
+    async fn send_http1(
+        &self,
+        request: &Request,
+        trace: &Trace,
+        connections: Connections,
+    ) -> Result<Exchange, Error> {
+        let pool = (connections == Connections::Reuse).then_some(&self.idle);
+        if let Some(pool) = pool
+            && let Some(mut connection) = pool.take(|| trace.add_stale()).await
+        {
             trace.set_reused(true);
             let before = connection.stamps().delivered();
             let answer = connection.round_trip(self.dress(request, connection.stamps(), trace)?).await;
             if answer.is_ok() || connection.stamps().delivered() > before {
-                return self.exchange_http1(connection, answer, trace);
+                return self.exchange_http1(connection, answer, trace, Some(pool));
             }
             trace.add_stale();
         }
-        let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
-        let mut connection =
-            http1::Connection::new(stream).await.map_err(|cause| Error::head(self.target.peer(), cause))?;
+        let mut connection = self.open_http1(trace).await?;
         let answer = connection.round_trip(self.dress(request, connection.stamps(), trace)?).await;
-        self.exchange_http1(connection, answer, trace)
+        self.exchange_http1(connection, answer, trace, pool)
+    }
+
+    async fn open_http1(&self, trace: &Trace) -> Result<Box<http1::Connection>, Error> {
+        let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
+        http1::Connection::new(stream).await.map_err(|cause| Error::head(self.target.peer(), cause))
     }
 
     fn exchange_http1(
@@ -130,31 +168,49 @@ impl<C: Connect> Inner<C> {
         connection: Box<http1::Connection>,
         answer: hyper::Result<http::Response<hyper::body::Incoming>>,
         trace: &Trace,
+        pool: Option<&Rc<http1::Pool>>,
     ) -> Result<Exchange, Error> {
         let answer = answer.map_err(|cause| Error::head(self.target.peer(), cause))?;
         let stamps = Rc::clone(connection.stamps());
-        let pool = self.keeps().then(|| Rc::clone(&self.idle));
-        let (head, source) = Source::http1(connection, pool, answer);
+        let (head, source) = Source::http1(connection, pool.map(Rc::clone), answer);
         Exchange::new(head, source, &stamps, &self.target, trace)
     }
 
-    async fn send_http2(&self, request: &Request, trace: &Trace) -> Result<Exchange, Error> {
-        let lease = self.lease_http2();
+    async fn send_http2(
+        &self,
+        request: &Request,
+        trace: &Trace,
+        connections: Connections,
+    ) -> Result<Exchange, Error> {
+        let lease = self.lease_http2(connections);
         let was_open = lease.is_open();
         let mut sent = self.try_http2(lease, request, trace).await;
         if was_open && sent.as_ref().is_err_and(|failure| failure.never_begun) {
             trace.add_stale();
-            sent = self.try_http2(self.lease_http2(), request, trace).await;
+            sent = self.try_http2(self.lease_http2(connections), request, trace).await;
         }
         sent.map_err(|failure| failure.error)
     }
 
-    fn lease_http2(&self) -> http2::Lease {
-        if self.keeps() {
-            self.shared.lease(self.target.streams_per_connection())
-        } else {
-            http2::Lease::alone()
+    fn lease_http2(&self, connections: Connections) -> http2::Lease {
+        match connections {
+            Connections::Reuse => self.shared.lease(self.target.streams_per_connection()),
+            Connections::Fresh => http2::Lease::alone(),
         }
+    }
+
+    /// The connection of `lease`, opened where nobody has.
+    async fn open_http2<'a>(
+        &self,
+        lease: &'a http2::Lease,
+        trace: &Trace,
+    ) -> Result<&'a http2::Connection, Error> {
+        let connection = lease.connection(async {
+            let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
+            let made = http2::Connection::new(stream, trace.opening()).await;
+            made.map_err(|cause| Error::head(self.target.peer(), cause))
+        });
+        connection.await.inspect_err(|_| self.shared.retire(lease))
     }
 
     /// One request on the leased connection.
@@ -166,12 +222,7 @@ impl<C: Connect> Inner<C> {
     ) -> Result<Exchange, http2::Failure> {
         // Asked before it is awaited: who waits for another's handshake pays for it too.
         trace.set_reused(lease.is_open());
-        let connection = lease.connection(async {
-            let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
-            let made = http2::Connection::new(stream, trace.opening()).await;
-            made.map_err(|cause| Error::head(self.target.peer(), cause))
-        });
-        let connection = connection.await.inspect_err(|_| self.shared.retire(&lease))?;
+        let connection = self.open_http2(&lease, trace).await?;
         if !trace.reused() {
             trace.adopt(connection.opening());
         }

@@ -98,6 +98,10 @@ impl Pool {
         self.0.borrow_mut().push(connection);
     }
 
+    pub(crate) fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+
     /// The last connection kept that still stands; `dead` is told of each that does not.
     pub(crate) async fn take(&self, dead: impl Fn()) -> Option<Box<Connection>> {
         loop {

@@ -180,6 +180,11 @@ impl Slots {
         Lease::on(&slot)
     }
 
+    /// Gives up every connection: no further request gets one of them.
+    pub(crate) fn clear(&self) {
+        self.0.borrow_mut().clear();
+    }
+
     /// Gives up the connection that `lease` holds: no further request gets it.
     pub(crate) fn retire(&self, lease: &Lease) {
         self.0.borrow_mut().retain(|slot| !Rc::ptr_eq(slot, &lease.0));

@@ -11,7 +11,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use inferometer_clock::Clock;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::spawn_local;
 use tokio_rustls::TlsAcceptor;
@@ -255,6 +255,56 @@ fn a_connection_that_dies_under_a_request_is_replaced() {
         let (trace, answer) = ask(&client).await;
         assert!(answer.is_ok(), "{answer:?}");
         assert_eq!((trace.stale_reconnects(), trace.reused()), (1, false));
+    });
+}
+
+/// One frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Answers stream 1, then tells the next request that it will never be worked on: GOAWAY, last stream 1, no error.
+async fn go_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {
+    const DATA: u8 = 0;
+    const HEADERS: u8 = 1;
+    const SETTINGS: u8 = 4;
+    const GOAWAY: u8 = 7;
+    let mut preface = [0; 24];
+    io.read_exact(&mut preface).await.unwrap();
+    say(&mut io, [frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, 1, 0, &[])].concat()).await;
+    loop {
+        let mut head = [0; 9];
+        if io.read_exact(&mut head).await.is_err() {
+            return;
+        }
+        let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+        io.read_exact(&mut payload).await.unwrap();
+        let (kind, ends, stream) = (head[3], head[4] & 1 == 1, head[8]);
+        match (kind, ends, stream) {
+            // `:status: 200`, and the end of the stream.
+            (DATA, true, 1) => say(&mut io, frame(HEADERS, 5, 1, &[0x88])).await,
+            (HEADERS, _, 3) => say(&mut io, frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])).await,
+            _ => {}
+        }
+    }
+}
+
+/// A server that goes away says which streams it has begun; one that it has not goes out once more.
+#[test]
+fn a_request_that_meets_goaway_is_sent_once_more() {
+    in_virtual_time(async |clock| {
+        let server = clock.clone();
+        let pipes = Pipes::new(move |io, number| {
+            let clock = server.clone();
+            async move { if number == 0 { go_away(io).await } else { serve(io, clock, Fate::Lives).await } }
+        });
+        let count = Rc::clone(&pipes.opened);
+        let client = Client::new(&clock, pipes, Target::new("http://server", &options(4)).unwrap()).unwrap();
+        assert_eq!(ask(&client).await.1.unwrap(), "");
+        let (trace, answer) = ask(&client).await;
+        assert!(answer.unwrap().ends_with("three\n\n"));
+        assert_eq!((trace.stale_reconnects(), trace.reused(), count.get()), (1, false, 2));
     });
 }
 

@@ -41,6 +41,34 @@ fn connections_are_kept_or_fresh_as_told() {
     }
 }
 
+/// One request has its own way with connections: what is kept stays kept for the next.
+#[test]
+fn a_request_can_be_told_apart() {
+    in_virtual_time(async |clock| {
+        let pipes = Pipes::new(|mut io, _| async move {
+            while read_request(&mut io).await.is_some() {
+                say(&mut io, WHOLE).await;
+            }
+        });
+        let count = Rc::clone(&pipes.opened);
+        let client = client_over(&clock, pipes);
+        let check = async |connections, reused, opened| {
+            let trace = Trace::new();
+            drain(&mut client.send_on(post(), &trace, connections).await.unwrap()).await;
+            assert_eq!((trace.reused(), count.get()), (reused, opened));
+        };
+        check(Connections::Reuse, false, 1).await;
+        check(Connections::Fresh, false, 2).await;
+        check(Connections::Reuse, true, 2).await;
+        client.forget_idle();
+        check(Connections::Reuse, false, 3).await;
+        client.forget_idle();
+        client.open_ahead().await.unwrap();
+        assert_eq!(count.get(), 4);
+        check(Connections::Reuse, true, 4).await;
+    });
+}
+
 /// W73 as llama.cpp does it: keep-alive announced, the connection closed after every streamed answer.
 #[test]
 fn a_server_that_closes_after_each_answer_costs_nothing() {
