@@ -1,4 +1,4 @@
-//! Quantiles with intervals, proportions, and sequential and trend tests: pure numbers, which cannot panic.
+//! Quantiles with intervals, proportions, comparisons of two, and sequential and trend tests: pure numbers, which cannot panic.
 //!
 //! Conventions. `alpha` is the total error probability of an interval ([`ALPHA`] = 0.05 makes it a 95 % interval).
 //! Ranks are 1-based. A side of an interval that the sample cannot bound is open: `None` in [`Bounds`]. A statistic
@@ -9,13 +9,20 @@
 
 pub mod batch;
 mod bounds;
+pub mod cluster;
 pub mod dip;
+pub mod equivalence;
 pub mod gate;
+pub mod holm;
 pub mod ks;
 mod moments;
+pub mod mover;
+pub mod needed;
+pub mod paired;
 mod prob;
 pub mod proportion;
 pub mod quantile;
+mod random;
 pub mod ratio;
 pub mod serial;
 mod sorted;
@@ -23,11 +30,14 @@ pub mod special;
 pub mod spread;
 pub mod steady;
 pub mod trend;
+pub mod walsh;
+pub mod wilcoxon;
 
 pub use bounds::Bounds;
 pub use moments::Moments;
 pub use prob::Prob;
 pub use quantile::Quantile;
+pub use random::SplitMix;
 pub use sorted::{NotOrdered, Over, Point, Sorted};
 
 /// The house's error probability: intervals are 95 % unless a caller says otherwise.

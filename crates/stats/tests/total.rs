@@ -1,10 +1,13 @@
 //! Every function is total: whatever it is given, it returns, and what it returns is a number or absent.
 #![expect(clippy::unwrap_used, reason = "a test stops where its own set-up is wrong")]
 
+use inferometer_stats::cluster::{self, Cluster, Scale};
 use inferometer_stats::gate::{self, Evidence, Verdict};
+use inferometer_stats::mover::{self, Estimate};
+use inferometer_stats::paired::Table;
 use inferometer_stats::{
-    Bounds, Moments, Point, Prob, Sorted, batch, dip, ks, proportion, quantile, ratio, serial, special,
-    spread, steady, trend,
+    Bounds, Moments, Point, Prob, Sorted, SplitMix, batch, dip, equivalence, holm, ks, needed, proportion,
+    quantile, ratio, serial, special, spread, steady, trend, walsh, wilcoxon,
 };
 use proptest::prelude::*;
 
@@ -151,6 +154,56 @@ proptest! {
         }
         let (cost, _) = clusters.first().copied().unwrap_or_default();
         prop_assert!(ratio::zero_useful_lower(cost, n, alpha).is_none_or(|bound| bound >= cost));
+    }
+
+    #[test]
+    fn paired_differences(series in any_series(), alpha in any_alpha(), a in any_float(), b in any_float(), seed in any::<u64>()) {
+        let tested = wilcoxon::signed_rank(&series);
+        prop_assert!(tested.is_none_or(|t| (0.0..=1.0).contains(&t.p)), "{:?}", tested);
+        prop_assert!(wilcoxon::log_ratio(a, b).is_none_or(|d| !d.is_nan()));
+        if let Some(shift) = walsh::estimate(&series, alpha) {
+            prop_assert!(is_sound(shift.bounds) && (alpha > 0.5 || shift.bounds.contains(shift.value)), "{:?}", shift);
+        }
+        let ranges = [needed::for_signed_rank(&series, alpha, seed), needed::for_estimate(seed, a, b, alpha, seed)];
+        prop_assert!(ranges.iter().flatten().all(|[low, high]| low <= high && *high <= needed::MAX_N), "{:?}", ranges);
+        let adjusted = holm::adjust(&series);
+        prop_assert!(adjusted.len() == series.len() && adjusted.iter().all(|p| (0.0..=1.0).contains(p)));
+    }
+
+    #[test]
+    fn two_estimates(values in prop::array::uniform2(any_float()), ends in prop::array::uniform4(prop::option::of(any_float())), factor in any_float()) {
+        let [a_lo, a_hi, b_lo, b_hi] = ends;
+        let ordered = |value: f64, lo: Option<f64>, hi: Option<f64>| Estimate {
+            value,
+            bounds: Bounds { lo: lo.filter(|lo| *lo <= value), hi: hi.filter(|hi| *hi >= value) },
+        };
+        let (a, b) = (ordered(values[0], a_lo, a_hi), ordered(values[1], b_lo, b_hi));
+        for found in mover::difference(a, b).into_iter().chain(mover::ratio(a, b)) {
+            prop_assert!(!found.value.is_nan() && is_sound(found.bounds), "{:?} {:?}: {:?}", a, b, found);
+            equivalence::of_ratio(found.bounds, factor);
+            equivalence::of_difference(found.bounds, factor);
+        }
+        let _ = mover::difference(Estimate { value: factor, bounds: Bounds { lo: a_lo, hi: b_hi } }.times(factor), b);
+        let p = mover::p_value(|alpha| Bounds { lo: a_lo.map(|lo| lo * alpha), hi: b_hi }, factor);
+        prop_assert!((0.0..=1.0).contains(&p));
+    }
+
+    #[test]
+    fn pairs_and_prompts(counts in prop::array::uniform4(prop_oneof![0..300_u64, any::<u64>()]), alpha in any_alpha(),
+        totals in prop::collection::vec(prop::array::uniform4(prop_oneof![3 => 0.0..10.0_f64, 1 => any_float()]), 0..45), seed in any::<u64>()) {
+        let [both, only_a, only_b, neither] = counts;
+        let table = Table { both, only_a, only_b, neither };
+        prop_assert!((0.0..=1.0).contains(&table.p()));
+        prop_assert!(table.difference(alpha).is_none_or(|d| is_sound(d.bounds) && (-1.0..=1.0).contains(&d.value)));
+        let clusters: Vec<Cluster> = totals.iter().map(|&[a, b, c, d]| Cluster { a: (a, b), b: (c, d) }).collect();
+        for scale in [Scale::Difference, Scale::LogRatio] {
+            if let Some(found) = cluster::compare(&clusters, scale, 50, seed) {
+                prop_assert!(is_sound(found.bounds(alpha)) && (0.0..=1.0).contains(&found.p()), "{:?}", found);
+            }
+        }
+        cluster::draws_for(seed as usize, alpha);
+        let mut random = SplitMix::new(seed);
+        prop_assert!(random.below(both as usize) <= both as usize && (0.0..1.0).contains(&random.unit()));
     }
 
     #[test]
