@@ -33,6 +33,29 @@ impl Tokenizer {
         pieces(text, PIECE_BYTES_MAX).map(|piece| self.count_piece(piece)).sum()
     }
 
+    /// `text` in order, cut between its tokens: each part with the number of tokens in it. That is one, but for
+    /// characters that several tokens share, which stay whole. The numbers add up to [`Tokenizer::count`].
+    ///
+    /// Total, as `count` is.
+    pub fn split(self, text: &str) -> Vec<(&str, u32)> {
+        pieces(text, PIECE_BYTES_MAX).flat_map(|piece| self.split_piece(piece)).collect()
+    }
+
+    fn split_piece(self, piece: &str) -> Vec<(&str, u32)> {
+        let mut parts = Vec::new();
+        let (mut start, mut end, mut tokens) = (0, 0, 0);
+        for token in self.vocabulary.encode_ordinary(piece) {
+            // A token that was just encoded is in the vocabulary.
+            end += self.vocabulary.decode_bytes(&[token]).map_or(0, |bytes| bytes.len());
+            tokens += 1;
+            if let Some(part) = piece.get(start..end).filter(|part| !part.is_empty()) {
+                parts.push((part, tokens));
+                (start, tokens) = (end, 0);
+            }
+        }
+        parts
+    }
+
     fn count_piece(self, piece: &str) -> u64 {
         self.vocabulary.count_ordinary(piece) as u64
     }
@@ -92,6 +115,14 @@ mod tests {
             let tokenizer = Tokenizer::o200k();
             let cut: u64 = pieces(&text, 96).map(|piece| tokenizer.count_piece(piece)).sum();
             prop_assert_eq!(cut, tokenizer.count_piece(&text));
+        }
+
+        #[test]
+        fn split_text_is_the_text_and_counts_the_same(text in "(?s).{0,200}[a-z ,.]{0,80}") {
+            let parts = Tokenizer::o200k().split(&text);
+            prop_assert_eq!(parts.iter().map(|(part, _)| *part).collect::<String>(), text.as_str());
+            let tokens: u64 = parts.iter().map(|(_, tokens)| u64::from(*tokens)).sum();
+            prop_assert_eq!(tokens, Tokenizer::o200k().count(&text));
         }
 
         #[test]
