@@ -1,12 +1,14 @@
 //! Files that survive a crash: lines appended through a buffer, and whole files replaced atomically.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use serde::de::IgnoredAny;
 
 use crate::RecordError;
+use crate::reader::MAX_LINE_BYTES;
 
 /// Bytes a line file gathers before it hands them to the kernel early.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -24,6 +26,22 @@ impl LineFile {
     pub(crate) fn create(path: PathBuf) -> Result<Self, RecordError> {
         let file = OpenOptions::new().append(true).create_new(true).open(&path);
         let file = file.map_err(|source| RecordError::Create { path: path.clone(), source })?;
+        Ok(Self { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), line: Vec::new() })
+    }
+
+    /// Opens the file for appending after its first `lines` lines, or after its last whole one; what follows is cut off.
+    /// A file that does not exist is made.
+    pub(crate) fn reopen(path: PathBuf, lines: Option<u64>) -> Result<Self, RecordError> {
+        let opened = (|| {
+            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+            let (kept, is_ended) = kept(BufReader::new(&mut file), lines)?;
+            file.set_len(kept)?;
+            if !is_ended {
+                file.write_all(b"\n")?;
+            }
+            Ok(file)
+        })();
+        let file = opened.map_err(|source| RecordError::Create { path: path.clone(), source })?;
         Ok(Self { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), line: Vec::new() })
     }
 
@@ -59,6 +77,24 @@ impl LineFile {
     fn failed(&self, source: std::io::Error) -> RecordError {
         RecordError::Write { path: self.path.clone(), source }
     }
+}
+
+/// Bytes of `input` that its first `lines` lines take, and whether they end as a line does. A last line without its end
+/// was torn, unless it is whole JSON.
+fn kept(mut input: impl BufRead, lines: Option<u64>) -> std::io::Result<(u64, bool)> {
+    let (mut kept, mut line) = (0, Vec::new());
+    for _ in 0..lines.unwrap_or(u64::MAX) {
+        line.clear();
+        let read = input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line)? as u64;
+        if line.last() == Some(&b'\n') {
+            kept += read;
+        } else if read > 0 && serde_json::from_slice::<IgnoredAny>(&line).is_ok() {
+            return Ok((kept + read, false));
+        } else {
+            break;
+        }
+    }
+    Ok((kept, true))
 }
 
 /// A server's verbatim JSON may hold line breaks between its tokens (never inside a string, where JSON forbids

@@ -28,12 +28,21 @@ pub struct Segment {
     pub monotonic_origin_ns: u64,
     /// The wall time of the origin, RFC 3339: a label.
     pub wall_start: String,
+    /// Where the origin lies on the run's own line of time, nanoseconds: 0 of the first segment. A later one lies
+    /// behind every stamp of those before it, so that times of a run are on one line and no two segments overlap; how
+    /// long nobody was there only the wall times tell.
+    pub offset_ns: u64,
 }
 
 impl Segment {
-    /// A segment that starts at `origin`, which the wall clock called `wall`.
+    /// The first segment of a run, which starts at `origin`; the wall clock called it `wall`.
     pub fn new(origin: Mono, wall: Wall) -> Self {
-        Self { monotonic_origin_ns: origin.as_nanos(), wall_start: wall.to_string() }
+        Self::at_offset(origin, wall, 0)
+    }
+
+    /// A segment whose origin lies `offset_ns` behind the start of the run's line of time.
+    pub fn at_offset(origin: Mono, wall: Wall, offset_ns: u64) -> Self {
+        Self { monotonic_origin_ns: origin.as_nanos(), wall_start: wall.to_string(), offset_ns }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::writer::write_summary;
 use crate::{EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, SAMPLES_FILE, SCHEMA, Sample, State};
 
 /// Longest line that is read: far above any sample, far below any memory.
-const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Largest manifest that is read.
 const MAX_MANIFEST_BYTES: u64 = 64 * 1024 * 1024;

@@ -112,7 +112,7 @@ pub enum TokensSource {
 }
 
 /// One attempt at one request. Flat; times are integer nanoseconds from the run's origin (`run.json`,
-/// `segments[segment].monotonic_origin_ns`) on one monotonic clock; `None` did not happen or is not known, never 0.
+/// `segments[segment]`: `monotonic_origin_ns` is at `offset_ns`) on one monotonic clock; `None` did not happen or is not known, never 0.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sample {

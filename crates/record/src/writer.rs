@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::file::{LineFile, replace};
 use crate::{
-    EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, SAMPLES_FILE, SUMMARY_FILE, Sample, State,
-    TEXTS_FILE, Text,
+    EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, RunReader, SAMPLES_FILE, SUMMARY_FILE, Sample,
+    Segment, State, TEXTS_FILE, Text,
 };
 
 /// Samples wait at most this long in our own buffers, given that [`RunWriter::tick`] is called at least as often:
@@ -60,9 +60,40 @@ impl RunWriter {
         Ok(Self { dir, manifest, samples, events, texts: None, flushed: None })
     }
 
+    /// Goes on with the run in `dir`, whose writer ended or was killed, in a further `segment`: what a kill tore off is
+    /// cut (its count is [`Samples::tail`](crate::Samples::tail)'s), events whose sample never came as well, and the
+    /// state is running again. Whether the plan is the same is the caller's to compare.
+    pub fn reopen(dir: &Path, segment: Segment) -> Result<Self, RecordError> {
+        let reader = RunReader::open(dir)?;
+        need_room(dir)?;
+        let mut samples = reader.samples()?;
+        let (mut whole, mut matched) = (0, 0);
+        for recorded in samples.by_ref() {
+            whole += 1;
+            matched += u64::from(recorded?.1.is_some());
+        }
+        let reopen = |name: &str, lines| {
+            let path = dir.join(name);
+            path.exists().then(|| LineFile::reopen(path, lines)).transpose()
+        };
+        // Both files have one order: events that were matched are the first ones.
+        let events = reopen(EVENTS_FILE, Some(matched))?;
+        let texts = reopen(TEXTS_FILE, None)?;
+        let samples = LineFile::reopen(dir.join(SAMPLES_FILE), Some(whole))?;
+        let manifest = reader.manifest().clone();
+        let mut writer = Self { dir: dir.to_owned(), manifest, samples, events, texts, flushed: None };
+        writer.update(|manifest| {
+            manifest.state = State::Running;
+            manifest.segments.push(segment);
+        })?;
+        Ok(writer)
+    }
+
     /// Makes `texts.jsonl` as well: from now on [`RunWriter::push_text`] keeps prompts and answers.
     pub fn keep_texts(&mut self) -> Result<(), RecordError> {
-        self.texts = Some(LineFile::create(self.dir.join(TEXTS_FILE))?);
+        if self.texts.is_none() {
+            self.texts = Some(LineFile::create(self.dir.join(TEXTS_FILE))?);
+        }
         Ok(())
     }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use inferometer_clock::{Mono, Wall};
 use inferometer_record::{
-    EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, RunReader, RunWriter, SAMPLES_FILE, Sample, State,
-    Tail,
+    EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, RunReader, RunWriter, SAMPLES_FILE, Sample,
+    Segment, State, Tail,
 };
 
 const CREATED: Wall = Wall::from_unix_nanos(1_796_051_544_123_456_789);
@@ -189,6 +189,29 @@ fn a_whole_last_line_without_its_end_is_read() {
     append(&dir.join(SAMPLES_FILE), b"{\"request\":3,\"later_field\":[1]}");
     let (samples, tail) = read(&dir).unwrap();
     assert_eq!((samples.last(), tail), (Some(&(3, false)), Tail::default()));
+}
+
+/// A run that was killed goes on: what was whole stays, what was torn goes, and new events find their samples.
+#[test]
+fn a_killed_run_is_gone_on_with() {
+    let check = |samples: &str, events_tail: &str, before: u64| {
+        let root = tempfile::tempdir().unwrap();
+        let dir = run_of_three(root.path());
+        append(&dir.join(SAMPLES_FILE), samples.as_bytes());
+        append(&dir.join(EVENTS_FILE), events_tail.as_bytes());
+        let segment = Segment::at_offset(at_ms(7), CREATED, 9_000);
+        let mut run = RunWriter::reopen(&dir, segment.clone()).unwrap();
+        assert!(RunReader::open(&dir).unwrap().is_incomplete(), "running again");
+        run.push(&sample(9), Some(&events(9)), at_ms(0)).unwrap();
+        assert_eq!(run.finish(State::Complete).unwrap(), dir);
+        let (read, tail) = read(&dir).unwrap();
+        assert_eq!((read.len() as u64, read.last(), tail), (before + 1, Some(&(9, true)), Tail::default()));
+        assert_eq!(RunReader::open(&dir).unwrap().manifest().segments, [segment]);
+    };
+    check("", "", 3);
+    check("{\"request\":3,\"att", "{\"request\":3,\"attempt\":1}\n{\"req", 3);
+    check("{\"request\":3}", "", 4);
+    check("{\"request\":3}\n", "{\"request\":4,\"attempt\":1}", 4);
 }
 
 #[test]
