@@ -1,7 +1,8 @@
 //! Prompts from a file, read as a stream: only what is used is read, only what is used is held.
 //!
 //! An element is an object with `prompt` (a string), `messages` (a list, as in a chat request) or ShareGPT's
-//! `conversations` (the first human turn is the prompt), and, if it likes, `id` and `max_tokens` or `output_tokens`.
+//! `conversations` (the first human turn is the prompt), and, if it likes, `id`, `max_tokens` or `output_tokens`, `check`
+//! or `checks` (what makes its answer right), and `tools`, `tool_choice`, `response_format`, which go with its request.
 //! A file is one element a line (JSONL), or one JSON array of elements; a byte order mark, CRLF and blank lines do no
 //! harm.
 

@@ -1,6 +1,10 @@
 //! A prompt that is held, before a nonce is put in front.
 
+use std::sync::Arc;
+
+use inferometer_judge::Grader;
 use inferometer_wire::request::Prompt;
+use serde_json::{Map, Value};
 
 use crate::messages::Messages;
 
@@ -11,6 +15,12 @@ pub(crate) struct Entry {
     pub(crate) body: Body,
     /// The token limit that the prompt brings along.
     pub(crate) max_tokens: Option<u32>,
+    /// Further fields of the request.
+    pub(crate) parameters: Arc<Map<String, Value>>,
+    /// What makes its answer right.
+    pub(crate) grader: Option<Arc<Grader>>,
+    /// Bytes that parameters and check took in the file.
+    pub(crate) extra_bytes: usize,
 }
 
 /// What is asked.
@@ -27,7 +37,7 @@ impl Entry {
             Body::Text(text) => text.len(),
             Body::Messages(messages) => messages.json().len(),
         };
-        size_of::<Self>() + self.id.len() + body
+        size_of::<Self>() + self.id.len() + body + self.extra_bytes
     }
 }
 

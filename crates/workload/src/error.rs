@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::{Fault, Lengths};
+use crate::{Fault, Lengths, Shipped};
 
 /// Why prompts cannot be had, and what would be right.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,20 @@ pub enum Error {
         path: PathBuf,
         /// Whether it has conversations, but none with a human turn.
         skipped: bool,
+    },
+    /// An input length for a workload whose tasks have the length that they have.
+    #[error("{kind} takes no input length: chat-long, rag and summarise do")]
+    InputUnused {
+        /// The workload.
+        kind: Shipped,
+    },
+    /// An input length too short for what must be said.
+    #[error("{kind} cannot be asked in {mean} tokens: give a mean of at least {min}", min = Shipped::INPUT_MIN)]
+    InputShort {
+        /// The workload.
+        kind: Shipped,
+        /// The mean that was asked for.
+        mean: u32,
     },
     /// Numbers of tokens that cannot be drawn.
     #[error(

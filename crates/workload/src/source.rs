@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Shipped;
+
 /// Where prompts come from. `output`, where stated, draws each request's token limit; a prompt that brings its own
 /// limit keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,16 @@ pub enum Source {
         /// The file.
         path: PathBuf,
         /// Token limits of the answers whose prompt has none of its own.
+        output: Option<Lengths>,
+    },
+    /// Tasks of our own with checks, generated from the seed.
+    Shipped {
+        /// Which.
+        kind: Shipped,
+        /// Tokens of the prompts, nonce and chat template aside, where the kind lets them be stated
+        /// ([`Shipped::takes_input`]); the kind's own where absent.
+        input: Option<Lengths>,
+        /// Token limits of the answers.
         output: Option<Lengths>,
     },
     /// Generated text.

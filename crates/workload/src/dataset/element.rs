@@ -1,7 +1,11 @@
 //! One element of a dataset: JSON to prompt.
 
+use std::sync::Arc;
+
+use inferometer_judge::{Check, Grader};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::fault::{Fault, Problem};
 use super::framing::Element;
@@ -21,6 +25,13 @@ struct Fields<'a> {
     conversations: Option<Vec<Turn>>,
     max_tokens: Option<u64>,
     output_tokens: Option<u64>,
+    #[serde(borrow)]
+    check: Option<&'a RawValue>,
+    #[serde(borrow)]
+    checks: Option<&'a RawValue>,
+    tools: Option<Value>,
+    tool_choice: Option<Value>,
+    response_format: Option<Value>,
 }
 
 /// ShareGPT's turn.
@@ -36,14 +47,59 @@ pub(crate) fn parse(element: Element<'_>) -> Result<Option<Entry>, Problem> {
     let text = std::str::from_utf8(element.bytes).map_err(|e| {
         Problem::new(line_of(element, e.valid_up_to()), Fault::NotUtf8 { at: e.valid_up_to() + 1 })
     })?;
-    let fields: Fields<'_> = serde_json::from_str(text).map_err(|e| not_json(element.line, &e))?;
+    let mut fields: Fields<'_> = serde_json::from_str(text).map_err(|e| not_json(element.line, &e))?;
     let max_tokens = limit(&fields).map_err(fault)?;
     let id = match &fields.id {
         None => format!("item-{}", element.nth),
         Some(id) => id_text(id).ok_or(Fault::BadId).map_err(fault)?,
     };
+    let grader = grader(&fields).map_err(fault)?;
+    let parameters = parameters(&mut fields).map_err(fault)?;
     let body = body(fields).map_err(fault)?;
-    Ok(body.map(|body| Entry { id, body, max_tokens }))
+    let extra_bytes = if grader.is_some() || !parameters.is_empty() { text.len() } else { 0 };
+    Ok(body.map(|body| Entry { id, body, max_tokens, parameters: Arc::new(parameters), grader, extra_bytes }))
+}
+
+/// The check that the fields state, ready to run.
+fn grader(fields: &Fields<'_>) -> Result<Option<Arc<Grader>>, Fault> {
+    let unreadable = |error: &serde_json::Error| Fault::NotACheck(without_position(error));
+    let check = match (fields.check, fields.checks) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => return Err(Fault::AmbiguousCheck),
+        (Some(check), None) => serde_json::from_str(check.get()).map_err(|e| unreadable(&e))?,
+        (None, Some(checks)) => {
+            let checks: Vec<Check> = serde_json::from_str(checks.get()).map_err(|e| unreadable(&e))?;
+            if checks.is_empty() {
+                return Err(Fault::NotACheck("checks is an empty list".to_owned()));
+            }
+            Check::All(checks)
+        }
+    };
+    let grader = Grader::new(check).map_err(|error| Fault::CheckCannotRun(error.to_string()))?;
+    Ok(Some(Arc::new(grader)))
+}
+
+/// The fields of the request that the element states.
+fn parameters(fields: &mut Fields<'_>) -> Result<Map<String, Value>, Fault> {
+    let stated = [
+        ("tools", fields.tools.take(), Value::is_array as fn(&Value) -> bool, "a list"),
+        (
+            "tool_choice",
+            fields.tool_choice.take(),
+            |value| value.is_string() || value.is_object(),
+            "a string or an object",
+        ),
+        ("response_format", fields.response_format.take(), Value::is_object, "an object"),
+    ];
+    let mut parameters = Map::new();
+    for (name, value, fits, wanted) in stated {
+        match value {
+            None => {}
+            Some(value) if fits(&value) => drop(parameters.insert(name.to_owned(), value)),
+            Some(_) => return Err(Fault::BadParameter { name, wanted }),
+        }
+    }
+    Ok(parameters)
 }
 
 /// The one prompt that the fields hold.
@@ -83,10 +139,14 @@ fn id_text(id: &serde_json::Value) -> Option<String> {
 
 /// The parser's words without its position, which counts from the element's start, and the file's line instead.
 fn not_json(first_line: u64, error: &serde_json::Error) -> Problem {
-    let said = error.to_string();
-    let why = said.rsplit_once(" at line ").map_or(said.as_str(), |(why, _)| why);
+    let why = without_position(error);
     let line = first_line + (error.line() as u64).saturating_sub(1);
     Problem::new(line, Fault::NotJson(format!("{why} at column {}", error.column())))
+}
+
+fn without_position(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    said.rsplit_once(" at line ").map_or(said.as_str(), |(why, _)| why).to_owned()
 }
 
 fn line_of(element: Element<'_>, offset: usize) -> u64 {

@@ -22,6 +22,9 @@ pub enum Fault {
     /// `prompt` and `messages`, or `conversations`, at once.
     #[error("more than one of prompt, messages and conversations: keep one")]
     Ambiguous,
+    /// `check` and `checks` at once.
+    #[error("both check and checks: keep one")]
+    AmbiguousCheck,
     /// `max_tokens` and `output_tokens` differ.
     #[error("max_tokens and output_tokens differ: keep one")]
     AmbiguousLimit,
@@ -39,6 +42,17 @@ pub enum Fault {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A field of the request that no server would take.
+    #[error("{name} must be {wanted}, as in a chat request")]
+    BadParameter {
+        /// The field.
+        name: &'static str,
+        /// What it must be.
+        wanted: &'static str,
+    },
+    /// A check that is one, but whose expression or schema is none.
+    #[error("the check cannot run: {0}")]
+    CheckCannotRun(String),
     /// `prompt` is an empty string or `messages` an empty list.
     #[error("{0} is empty: there is nothing to ask")]
     EmptyPrompt(&'static str),
@@ -48,6 +62,13 @@ pub enum Fault {
     /// Two elements of an array without a comma.
     #[error("a comma or ] is missing after the last element")]
     NoComma,
+    /// `check` or `checks` is no check.
+    #[error(
+        "no check: {0}; write \"not_empty\", {{\"equals\": \"…\"}}, {{\"contains\": \"…\"}}, {{\"regex\": \"…\"}}, \
+         {{\"number\": {{\"value\": 3}}}}, {{\"json_schema\": {{…}}}}, {{\"tool_call\": {{\"name\": \"…\"}}}}, \
+         {{\"language\": \"en\"}}, {{\"max_length\": 500}}, {{\"all\": […]}} or {{\"any\": […]}}"
+    )]
+    NotACheck(String),
     /// `messages` is not a list of objects, or a field of one has the wrong type.
     #[error("messages must be a list of objects such as {{\"role\": \"user\", \"content\": \"…\"}} ({0})")]
     NotMessages(String),

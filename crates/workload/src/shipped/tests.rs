@@ -1,0 +1,156 @@
+//! The tasks of all kinds, held to what is said of them.
+
+use std::collections::HashSet;
+
+use inferometer_judge::Grader;
+use inferometer_tokens::Tokenizer;
+use inferometer_wire::{Answer, Decoder, Dialect, End, Head};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{Cache, Prompts, Source};
+
+/// The answer of a server that says this.
+fn answered(reply: &Reply) -> Answer {
+    let message = match reply {
+        Reply::Text(text) => json!({"content": text}),
+        Reply::ToolCall { name, arguments } => {
+            json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}]})
+        }
+    };
+    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).to_string();
+    let head = Head { status: 200, content_type: Some("application/json"), streaming: false };
+    let mut decoder = Decoder::new(Dialect::Chat, head);
+    decoder.feed(body.as_bytes(), &mut |_| {});
+    decoder.finish(End::Eof, &mut |_| {})
+}
+
+/// Short inputs where a kind lets them be stated, so that the tests are quick.
+fn input(kind: Shipped) -> Option<Lengths> {
+    kind.takes_input().then_some(Lengths { mean: 700, stddev: 60.0 })
+}
+
+fn text(task: &Task) -> String {
+    task.asked.clone().prompt("").text().into_owned()
+}
+
+#[test]
+fn right_answers_pass_and_wrong_ones_fail() {
+    for kind in Shipped::ALL {
+        for (seed, seq) in (0..6).flat_map(|seed| (0..40).map(move |seq| (seed, seq))) {
+            let task = kind.task(seed, seq, input(kind));
+            let grader = Grader::new(task.check.clone()).expect("a check that runs");
+            let grade = |reply: &Reply| grader.grade(&answered(reply));
+            let right = grade(&task.right);
+            assert_eq!(right.passed, Some(true), "{kind} {seed} {seq}: {right:?}\n{task:?}");
+            for useless in ["", "I am sorry, I cannot help with that."] {
+                let grade = grade(&Reply::Text(useless.to_owned()));
+                assert_ne!(grade.passed, Some(true), "{kind} {seed} {seq}: {useless}");
+            }
+            let wrong = grade(&task.wrong);
+            assert_eq!(wrong.passed, Some(false), "{kind} {seed} {seq}: {task:?}");
+        }
+    }
+}
+
+#[test]
+fn no_two_prompts_are_the_same() {
+    for kind in Shipped::ALL {
+        let seen: HashSet<String> = (0..5)
+            .flat_map(|seed| (0..200).map(move |seq| (seed, seq)))
+            .map(|(seed, seq)| text(&kind.task(seed, seq, input(kind))))
+            .collect();
+        assert!(seen.len() >= 998, "{kind}: {} different of 1000", seen.len());
+    }
+}
+
+#[test]
+fn lengths_are_as_stated() {
+    let tokenizer = Tokenizer::o200k();
+    for kind in [Shipped::Rag, Shipped::ChatLong, Shipped::Summarise] {
+        for mean in [512, 1_000, 1_001, 1_002, 1_003, 4_096, 32_768] {
+            for seq in 0..3 {
+                let text = text(&kind.task(9, seq, Some(Lengths { mean, stddev: 0.0 })));
+                assert_eq!(tokenizer.count(&text), u64::from(mean), "{kind}: {text:.3000}");
+            }
+        }
+    }
+    let rag: Vec<u64> = (0..12).map(|seq| tokenizer.count(&text(&Shipped::Rag.task(1, seq, None)))).collect();
+    assert!(rag.iter().all(|tokens| (4_096..=32_768).contains(tokens)), "{rag:?}");
+    assert!(rag.iter().collect::<HashSet<_>>().len() > 6);
+    for kind in Shipped::ALL.into_iter().filter(|kind| !kind.takes_input()) {
+        let longest = (0..100).map(|seq| tokenizer.count(&text(&kind.task(1, seq, None)))).max();
+        assert!(longest < Some(400), "{kind}: {longest:?}");
+    }
+}
+
+#[test]
+fn right_answers_fit_the_default_budget() {
+    let tokenizer = Tokenizer::o200k();
+    for kind in Shipped::ALL {
+        let tokens = |reply: Reply| match reply {
+            Reply::Text(text) => tokenizer.count(&text),
+            Reply::ToolCall { name, arguments } => tokenizer.count(&name) + tokenizer.count(&arguments),
+        };
+        let longest = (0..50).map(|seq| tokens(kind.task(1, seq, input(kind)).right)).max();
+        assert!(longest < Some(u64::from(kind.default_max_tokens()) * 3 / 4), "{kind}: {longest:?}");
+    }
+}
+
+#[test]
+fn the_oracle_knows_each_prompt_behind_its_nonce() {
+    let asked: Vec<_> = Shipped::ALL.into_iter().map(|kind| (kind, input(kind))).collect();
+    let oracle = Oracle::new(&asked, 7, 12);
+    for (kind, input) in asked {
+        let source = Source::Shipped { kind, input, output: Some(Lengths { mean: 50, stddev: 9.0 }) };
+        for cache in [Cache::Bust, Cache::AsIs] {
+            let prompts = Prompts::prepare(&source, None, 7, "run", cache).expect("prepared");
+            for seq in 0..12 {
+                let item = prompts.item(seq, 1_000 + seq);
+                let solution = oracle.answer(&item.prompt.text()).expect("known");
+                let grader = item.grader.expect("a grader");
+                assert_eq!(solution.kind, kind);
+                assert_eq!(grader.grade(&answered(&solution.right)).passed, Some(true));
+                assert_eq!(grader.grade(&answered(&solution.wrong)).passed, Some(false));
+            }
+            assert_eq!(oracle.answer(&prompts.item(12, 0).prompt.text()), None, "beyond those learnt");
+        }
+    }
+    assert_eq!(oracle.answer("[a b]\n\nhello"), None);
+    assert_eq!(oracle.answer(""), None);
+}
+
+#[test]
+fn requests_carry_tools_and_formats() {
+    let field = |kind: Shipped, name: &str| kind.task(1, 1, input(kind)).parameters.get(name).cloned();
+    let tools = field(Shipped::Tools, "tools").and_then(|tools| tools.as_array().map(Vec::len));
+    assert_eq!((tools, field(Shipped::Tools, "tool_choice")), (Some(5), Some(Value::from("auto"))));
+    let schema =
+        field(Shipped::Extract, "response_format").expect("a format")["json_schema"]["schema"].clone();
+    for seq in 0..20 {
+        let Reply::Text(right) = Shipped::Extract.task(1, seq, None).right else { panic!("text") };
+        let check = inferometer_judge::Check::JsonSchema(schema.clone());
+        let grader = Grader::new(check).expect("a schema");
+        assert_eq!(grader.grade(&answered(&Reply::Text(right))).passed, Some(true), "the form asked for");
+    }
+}
+
+#[test]
+fn names_and_input_lengths() {
+    for kind in Shipped::ALL {
+        assert_eq!(kind.name().parse(), Ok(kind));
+        assert_eq!(serde_json::to_value(kind).expect("JSON"), kind.name());
+        assert!((20..100).contains(&kind.description().len()));
+        let prepare = |mean| {
+            let input = Some(Lengths { mean, stddev: 0.0 });
+            Prompts::prepare(&Source::Shipped { kind, input, output: None }, None, 1, "run", Cache::Bust)
+        };
+        match (kind.takes_input(), prepare(1_000)) {
+            (true, Ok(_)) => assert!(matches!(prepare(100), Err(Error::InputShort { .. }))),
+            (false, Err(error)) => assert!(error.to_string().contains("takes no input length"), "{error}"),
+            (_, other) => panic!("{kind}: {other:?}"),
+        }
+    }
+    let said = "chatt".parse::<Shipped>().expect_err("unknown").to_string();
+    assert!(Shipped::ALL.iter().all(|kind| said.contains(kind.name())), "{said}");
+}
