@@ -1,10 +1,9 @@
 //! What `--fail-if` takes: a condition on each cell, or one that holds a target against another.
 
+use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Gate, GateError};
+use crate::{Gate, GateError, PairGate};
 
 /// A condition that fails the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,14 +12,6 @@ pub enum Condition {
     Cell(Gate),
     /// On two targets, or on a target and its baseline: `a.ttft_p95 > 1.1 * b.ttft_p95`.
     Pair(PairGate),
-}
-
-/// A condition on two figures of the same kind: one target's against a factor times another's, or against the same
-/// target's in a baseline run (`baseline.ttft_p95`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PairGate {
-    /// As typed.
-    pub text: String,
 }
 
 impl Condition {
@@ -45,6 +36,46 @@ impl FromStr for Condition {
     type Err = GateError;
 
     fn from_str(typed: &str) -> Result<Self, Self::Err> {
-        typed.parse().map(Condition::Cell)
+        if PairGate::is_meant(typed) {
+            typed.parse().map(Condition::Pair)
+        } else {
+            typed.parse().map(Condition::Cell)
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Cell(gate) => gate.fmt(f),
+            Condition::Pair(gate) => gate.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_before_the_figure_makes_a_pair() {
+        for (typed, is_pair) in [
+            ("ttft_p95>500ms", Ok(false)),
+            ("ttft_p99.9>1.5s", Ok(false)),
+            ("a.ttft_p95 > b.ttft_p95", Ok(true)),
+            ("'a b'.ttft_p95 > 2 * baseline.ttft_p95", Ok(true)),
+            ("a.ttft_p95>500ms", Err(true)),
+            ("ttft_p95 > 1.1 * b.ttft_p95", Err(true)),
+            ("ttft_p95=500", Err(false)),
+            ("nonsense", Err(false)),
+        ] {
+            let read = typed.parse::<Condition>();
+            let found = match &read {
+                Ok(condition) => Ok(condition.pair().is_some()),
+                Err(error) => Err(matches!(error, GateError::Pair(_))),
+            };
+            assert_eq!(found, is_pair, "{typed}");
+            assert!(read.is_err_and(|_| is_pair.is_err()) || is_pair.is_ok());
+        }
     }
 }

@@ -6,7 +6,7 @@ use inferometer_stats::{ALPHA, Point};
 
 use crate::distribution::Population;
 use crate::names::name;
-use crate::{CellSummary, Gate, GateOutcome, GateResult, Num, Rate};
+use crate::{CellSummary, Gate, GateOutcome, GateResult, Num, Op, Rate};
 
 /// Holds `gate` against a cell. `population` gives a distribution over all attempts by name.
 pub(crate) fn gate(
@@ -113,14 +113,21 @@ fn by_count(gate: &Gate, evidence: Evidence, outcome: GateOutcome) -> GateOutcom
     }
 }
 
-/// A gate on one number with a two-sided 95 % interval. A lower bound (no value, or an open side) can only miss.
+/// A gate on one number with a two-sided 95 % interval.
 fn by_interval(gate: &Gate, rate: &Rate, what: &str, outcome: GateOutcome) -> GateOutcome {
-    let holds = |bound: Option<Num>| bound.map(|bound| gate.op().holds(bound.get(), gate.limit()));
-    let (best, worst) = if gate.op().is_upper() { (rate.lo, rate.hi) } else { (rate.hi, rate.lo) };
-    let result = match (holds(best), holds(worst)) {
+    let bound = |bound: Option<Num>| bound.map(Num::get);
+    let result = by_bounds(gate.op(), gate.limit(), bound(rate.lo), bound(rate.hi));
+    GateOutcome { result, value: rate.value, detail: format!("by {what}"), ..outcome }
+}
+
+/// A condition on what lies between two bounds, which fails. An open side proves nothing: a lower bound alone can only
+/// miss.
+pub(crate) fn by_bounds(op: Op, limit: f64, lo: Option<f64>, hi: Option<f64>) -> GateResult {
+    let holds = |bound: Option<f64>| bound.map(|bound| op.holds(bound, limit));
+    let (best, worst) = if op.is_upper() { (lo, hi) } else { (hi, lo) };
+    match (holds(best), holds(worst)) {
         (Some(true), _) => GateResult::Missed,
         (_, Some(false)) => GateResult::Met,
         _ => GateResult::Unproven,
-    };
-    GateOutcome { result, value: rate.value, detail: format!("by {what}"), ..outcome }
+    }
 }

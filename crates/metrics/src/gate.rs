@@ -174,6 +174,31 @@ pub enum GateError {
         /// The figure.
         metric: String,
     },
+    /// No comparison of two targets in it.
+    #[error(
+        "`{0}` holds no target against another: write target.figure, one of > >= < <=, factor * target.figure (or \
+         baseline.figure), such as a.ttft_p95 > 1.1 * b.ttft_p95"
+    )]
+    Pair(String),
+    /// A factor that cannot be read.
+    #[error("`{0}` is no factor: give a number above 0, such as 1.1")]
+    Factor(String),
+    /// Two different figures.
+    #[error("`{left}` against `{right}`: both sides must be the same figure")]
+    Figures {
+        /// As typed.
+        left: String,
+        /// As typed.
+        right: String,
+    },
+    /// A target that the plan does not have.
+    #[error("there is no target `{given}`: did you mean `{nearest}`?")]
+    Target {
+        /// As typed.
+        given: String,
+        /// The right name nearest to it.
+        nearest: String,
+    },
     /// A limit that cannot be read.
     #[error("`{given}` is no limit for {metric}: give {expected}")]
     Limit {
@@ -207,13 +232,19 @@ impl FromStr for Gate {
 fn split(text: &str) -> Option<(&str, Op, &str)> {
     let at = text.find(['<', '>'])?;
     let (figure, rest) = text.split_at(at);
-    let ops = [(">=", Op::AtLeast), ("<=", Op::AtMost), (">", Op::Above), ("<", Op::Below)];
-    let (op, limit) = ops.iter().find_map(|(sign, op)| rest.strip_prefix(sign).map(|limit| (*op, limit)))?;
+    let (op, limit) = read_op(rest)?;
     let (figure, limit) = (figure.trim(), limit.trim());
     (!figure.is_empty() && !limit.is_empty()).then_some((figure, op, limit))
 }
 
-fn read_figure(given: &str) -> Result<(&'static str, Option<Prob>), GateError> {
+/// The comparison that a text begins with, and what follows it.
+pub(crate) fn read_op(text: &str) -> Option<(Op, &str)> {
+    let ops = [(">=", Op::AtLeast), ("<=", Op::AtMost), (">", Op::Above), ("<", Op::Below)];
+    ops.iter().find_map(|(sign, op)| text.strip_prefix(sign).map(|rest| (*op, rest)))
+}
+
+/// A figure as typed, in small letters: its own name, and the quantile of a distribution.
+pub(crate) fn read_figure(given: &str) -> Result<(&'static str, Option<Prob>), GateError> {
     if let Some(metric) = canonical(given) {
         return if is_single(metric) {
             Ok((metric, None))

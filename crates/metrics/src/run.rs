@@ -4,7 +4,7 @@ use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State, Status}
 use serde::Deserialize;
 
 use crate::kept::{Finished, Kept};
-use crate::{CellAccumulator, CellContext, Study, Summary, compare, decide, finish, money};
+use crate::{CellAccumulator, CellContext, Study, Summary, compare, decide, finish, hold_against, money};
 
 /// Cells that are made for samples of a run which could not say its own; beyond it, a file is not ours.
 const MAX_UNKNOWN_CELLS: usize = 1_000;
@@ -56,7 +56,7 @@ pub fn summarize(
 fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
     let kept: Vec<Kept> = finished.iter().map(Finished::kept).collect();
     let comparisons = compare::compare(study, &kept);
-    Summary {
+    let mut summary = Summary {
         profiles: decide::decide(study, &kept, &comparisons),
         levers: decide::levers(study, &kept, &comparisons),
         settings: decide::settings(study, &kept, &comparisons),
@@ -66,7 +66,9 @@ fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
             .map(|cell| money::by_month(cell.summary, study.monthly_requests))
             .collect(),
         ..Summary::default()
-    }
+    };
+    hold_against(&mut summary, study, None);
+    summary
 }
 
 /// What became of the request before any load.

@@ -6,5 +6,6 @@ mod cell;
 mod client;
 mod gates;
 mod money;
+mod pair_gates;
 mod properties;
 mod steady;
