@@ -197,6 +197,35 @@ mod tests {
     }
 
     #[test]
+    fn checks_and_parameters_are_read() {
+        let entry = |json: &str| match parse(Element { bytes: json.as_bytes(), line: 1, nth: 1 }) {
+            Ok(Some(entry)) => entry,
+            other => panic!("{json}: {other:?}"),
+        };
+        let check = |json: &str, expected: &str| {
+            let grader = entry(&format!(r#"{{"prompt":"x",{json}}}"#)).grader.expect("a check");
+            assert_eq!(serde_json::to_string(grader.check()).expect("JSON"), expected);
+        };
+        check(r#""check":"not_empty""#, r#""not_empty""#);
+        check(r#""check":{"equals":"a"}"#, r#"{"equals":"a"}"#);
+        check(
+            r#""checks":[{"contains":"a"},{"max_length":9}]"#,
+            r#"{"all":[{"contains":"a"},{"max_length":9}]}"#,
+        );
+        check(r#""check":{"number":{"value":3}}"#, r#"{"number":{"value":3.0,"within":0.0}}"#);
+        check(
+            r#""check":{"any":[{"language":"fr"},"not_empty"]}"#,
+            r#"{"any":[{"language":"fr"},"not_empty"]}"#,
+        );
+        let with = entry(
+            r#"{"prompt":"x","tools":[{"a":1}],"tool_choice":"auto","response_format":{"type":"json_object"}}"#,
+        );
+        assert_eq!(with.parameters.keys().collect::<Vec<_>>(), ["response_format", "tool_choice", "tools"]);
+        assert!(with.grader.is_none() && with.bytes() > size_of::<Entry>() + 90);
+        assert!(entry(r#"{"prompt":"x","check":null,"tools":null}"#).parameters.is_empty());
+    }
+
+    #[test]
     fn faults_say_where_why_and_what_would_be_right() {
         let check = |bytes: &[u8], parts: &[&str]| {
             let said = parsed(bytes);
@@ -216,6 +245,19 @@ mod tests {
         check(b"prompt,answer", &["expected value", r#"{"prompt""#]);
         check(br#"{"prompt":""}"#, &["prompt is empty"]);
         check(br#"{"messages":[]}"#, &["messages is empty"]);
+        check(
+            br#"{"prompt":"x","check":{"equal":"a"}}"#,
+            &["7! no check: unknown variant `equal`", "not_empty"],
+        );
+        check(br#"{"prompt":"x","check":7}"#, &["7! no check", "\"contains\""]);
+        check(br#"{"prompt":"x","checks":[]}"#, &["checks is an empty list"]);
+        check(br#"{"prompt":"x","check":"not_empty","checks":[]}"#, &["both check and checks"]);
+        check(br#"{"prompt":"x","check":{"regex":"("}}"#, &["7! the check cannot run"]);
+        check(br#"{"prompt":"x","check":{"json_schema":{"type":7}}}"#, &["7! the check cannot run"]);
+        check(br#"{"prompt":"x","check":{"all":[{"json_schema":"no"}]}}"#, &["7! the check cannot run"]);
+        check(br#"{"prompt":"x","tools":{}}"#, &["tools must be a list"]);
+        check(br#"{"prompt":"x","tool_choice":1}"#, &["tool_choice must be a string or an object"]);
+        check(br#"{"prompt":"x","response_format":"json"}"#, &["response_format must be an object"]);
         check(br#"{"messages":[3]}"#, &["messages must be a list of objects", r#"{"role""#]);
         check(br#"{"messages":"x"}"#, &["messages must be a list of objects"]);
         check(br#"{"messages":[{"content":"x"}]}"#, &["message 1 has no role"]);

@@ -4,14 +4,11 @@ use inferometer_wire::request::Message;
 
 use super::dice::Dice;
 use super::length::{FILLER_MIN, filler, tokens};
-use super::stock::{COLOURS, MONTHS, PEOPLE, TOWNS};
+use super::stock::{COLOURS, MONTHS, PEOPLE, THINGS, TOWNS};
 use super::task::{Asked, Task, short_with};
 
 /// The longest right answer, in characters.
 const ANSWER_CHARS_MAX: u64 = 200;
-
-/// More tokens than any exchange has.
-const EXCHANGE_MAX: usize = 90;
 
 /// Something the user tells, `{}` for its value, and how it is asked for.
 struct Fact {
@@ -60,19 +57,21 @@ pub(super) fn task(dice: &mut Dice, wanted: usize) -> Task {
     let (mut right, first) = ((fact.value)(dice), (fact.value)(dice));
     let mut exchanges: Vec<Exchange> = others.iter().map(|other| told(dice, &FACTS[*other])).collect();
     exchanges.push(Exchange::telling(dice, &fact.told.replace("{}", &first)));
-    let mut exchanges = dice.shuffled(exchanges);
     let is_corrected = first != right && dice.chance(50);
     let wrong = if is_corrected { first } else { std::mem::replace(&mut right, first) };
     let question = format!("{} Answer in one short sentence.", fact.asked);
     let mut length = tokens(&question) + exchanges.iter().map(Exchange::tokens).sum::<usize>();
     let correction = is_corrected.then(|| Exchange::correcting(dice, &fact.told.replace("{}", &right)));
     length += correction.as_ref().map_or(0, Exchange::tokens);
-    while length + EXCHANGE_MAX + FILLER_MIN <= wanted {
+    loop {
         let exchange = Exchange::passing(dice);
+        if length + exchange.tokens() + FILLER_MIN > wanted {
+            break;
+        }
         length += exchange.tokens();
-        let at = dice.number(0, exchanges.len() as u64) as usize;
-        exchanges.insert(at, exchange);
+        exchanges.push(exchange);
     }
+    let mut exchanges = dice.shuffled(exchanges);
     if wanted.saturating_sub(length) >= FILLER_MIN
         && let Some(first) = exchanges.first_mut()
     {
@@ -115,15 +114,17 @@ impl Exchange {
     }
 
     fn telling(dice: &mut Dice, what: &str) -> Self {
-        let (colour, word) = (dice.pick(COLOURS), dice.word());
+        let (colour, word) = (dice.pick(COLOURS), dice.pick(THINGS));
         let user = match dice.number(0, 2) {
             0 => {
-                format!("Before I forget it: {what}. I wrote it on a {colour} card, next to the word {word}.")
+                format!(
+                    "Before I forget it: {what}. I wrote it on the {colour} card, next to the word {word}."
+                )
             }
             1 => format!(
                 "Something else you should know: {what}. Please keep that in mind, and also the word {word}."
             ),
-            _ => format!("By the way, {what}. I heard it while I was looking for a {colour} {word}."),
+            _ => format!("By the way, {what}. I heard it while I was looking for the {colour} {word}."),
         };
         Self { user, reply: "Good to know, thank you. I will keep it in mind.".to_owned() }
     }
@@ -138,13 +139,17 @@ impl Exchange {
 
     /// Talk that has nothing to do with the question.
     fn passing(dice: &mut Dice) -> Self {
-        let (word, other, more) = (dice.word(), dice.word(), dice.word());
+        let [word, other, more] = dice.some(THINGS);
         let user = match dice.number(0, 2) {
-            0 => format!("What would you pack if you had room for a {word} or a {other}, but not for both?"),
+            0 => format!(
+                "What would you pack if you had room for the {word} or the {other}, but not for both?"
+            ),
             1 => {
-                format!("I read a story about a {word} and a {other} today. Does the end make sense to you?")
+                format!(
+                    "I read a story about one {word} and one {other} today. Does the end make sense to you?"
+                )
             }
-            _ => format!("Which one is better for a long walk in the rain, a {word} or a {other}?"),
+            _ => format!("Which one is better for a long walk in the rain, my {word} or my {other}?"),
         };
         let reply = format!(
             "That depends on what you want to do. The {word} takes less space, and the {other} will last longer. Most \

@@ -46,11 +46,15 @@ impl Dice {
 
     /// `N` different ones of a list that has at least `N`, in random order.
     pub(super) fn some<T: Copy, const N: usize>(&mut self, of: &[T]) -> [T; N] {
-        let mut places: Vec<usize> = (0..of.len()).collect();
+        let mut taken = Vec::with_capacity(N);
         std::array::from_fn(|nth| {
-            let at = self.0.random_range(nth..places.len());
-            places.swap(nth, at);
-            of[places[nth]]
+            // The place among those not taken yet, then among all.
+            let mut at = self.0.random_range(0..of.len() - nth);
+            for place in &taken {
+                at += usize::from(*place <= at);
+            }
+            taken.insert(taken.partition_point(|place| *place < at), at);
+            of[at]
         })
     }
 
@@ -60,5 +64,30 @@ impl Dice {
             list.swap(at, self.0.random_range(0..=at));
         }
         list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn some_are_different_and_each_order_comes() {
+        let mut dice = Dice::new(1, 2, 3);
+        let orders: HashSet<[u8; 3]> = (0..400).map(|_| dice.some(&[1, 2, 3])).collect();
+        assert_eq!(orders.len(), 6);
+        assert!(orders.iter().all(|order| order.iter().sum::<u8>() == 6));
+        let first: HashSet<u8> = (0..200).map(|_| dice.some::<_, 2>(&[1, 2, 3, 4])[0]).collect();
+        assert_eq!(first.len(), 4);
+    }
+
+    #[test]
+    fn seed_kind_and_place_decide() {
+        let draw = |seed, kind, seq| Dice::new(seed, kind, seq).number(0, u64::MAX);
+        assert_eq!(draw(1, 2, 3), draw(1, 2, 3));
+        let others = [draw(1, 2, 3), draw(2, 2, 3), draw(1, 3, 3), draw(1, 2, 4)];
+        assert_eq!(others.into_iter().collect::<HashSet<_>>().len(), 4);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::dice::Dice;
 use super::length::{FILLER_MIN, filler, tokens};
-use super::stock::{COLOURS, MONTHS, PEOPLE, TOWNS};
+use super::stock::{COLOURS, MONTHS, PEOPLE, THINGS, TOWNS};
 use super::task::{Task, short_with};
 
 /// The longest right answer, in characters: room for a sentence, not for a list of passages.
@@ -15,26 +15,35 @@ const PASSAGES_MIN: usize = 2;
 
 const HEAD: &str = "Read these notes. A question follows.\n\n";
 
+/// Stations that are drawn for one prompt: enough for twice the longest that has a name for each passage. Beyond it the
+/// rest is filler.
+const TRIES_MAX: usize = 100_000;
+
 /// A prompt of exactly `wanted` tokens, or of the fewest that hold two passages.
 pub(super) fn task(dice: &mut Dice, wanted: usize) -> Task {
-    let needle = Station::new(dice.word(), dice.word(), dice);
+    let needle = Station::new(dice.pick(THINGS), dice);
     let question = format!(
         "Question: What is the access code of the {} station? Answer with the code and nothing else.",
         needle.name
     );
     let mut passages = Passages { length: tokens(HEAD) + tokens(&question), list: Vec::new() };
+    passages.push(needle.passage(dice));
     let mut names = HashSet::from([needle.name.clone()]);
-    passages.push(&needle, dice);
-    let mut other = Station::new(needle.first, needle.first, dice);
-    // What is left for the filler is then at least its least.
-    while passages.list.len() < PASSAGES_MIN || passages.length + PASSAGE_MAX + FILLER_MIN <= wanted {
+    let mut wrong = needle.code - 1;
+    for _ in 0..TRIES_MAX {
         // One in eight shares a word with the station asked for: a model must read both.
-        let first = if dice.chance(12) { needle.first } else { dice.word() };
-        let next = Station::new(first, dice.word(), dice);
-        if names.insert(next.name.clone()) && next.code != needle.code {
-            passages.push(&next, dice);
-            other = next;
+        let first = if dice.chance(12) { needle.first } else { dice.pick(THINGS) };
+        let next = Station::new(first, dice);
+        if next.code == needle.code || !names.insert(next.name.clone()) {
+            continue;
         }
+        let passage = next.passage(dice);
+        let is_full = passages.length + tokens(&passage) + FILLER_MIN > wanted;
+        if is_full && passages.list.len() >= PASSAGES_MIN {
+            break;
+        }
+        passages.push(passage);
+        wrong = next.code;
     }
     let missing = wanted.saturating_sub(passages.length);
     let Passages { mut list, .. } = passages;
@@ -46,16 +55,8 @@ pub(super) fn task(dice: &mut Dice, wanted: usize) -> Task {
     let list = dice.shuffled(list).join("\n\n");
     let asked = format!("{HEAD}{list}\n\n{question}");
     let said = |code: u64| format!("The access code of the {} station is {code}.", needle.name);
-    Task::text(
-        asked,
-        short_with(needle.code.to_string(), ANSWER_CHARS_MAX),
-        said(needle.code),
-        said(other.code),
-    )
+    Task::text(asked, short_with(needle.code.to_string(), ANSWER_CHARS_MAX), said(needle.code), said(wrong))
 }
-
-/// More tokens than any passage has.
-const PASSAGE_MAX: usize = 100;
 
 struct Passages {
     /// Tokens so far, question and head with them.
@@ -64,8 +65,7 @@ struct Passages {
 }
 
 impl Passages {
-    fn push(&mut self, station: &Station, dice: &mut Dice) {
-        let passage = station.passage(dice);
+    fn push(&mut self, passage: String) {
         self.length += tokens(&passage);
         self.list.push(passage);
     }
@@ -78,8 +78,8 @@ struct Station {
 }
 
 impl Station {
-    fn new(first: &'static str, second: &str, dice: &mut Dice) -> Self {
-        Self { first, name: format!("{first} {second}"), code: dice.number(100_000, 999_999) }
+    fn new(first: &'static str, dice: &mut Dice) -> Self {
+        Self { first, name: format!("{first} {}", dice.pick(THINGS)), code: dice.number(100_000, 999_999) }
     }
 
     fn passage(&self, dice: &mut Dice) -> String {

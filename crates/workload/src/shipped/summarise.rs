@@ -4,14 +4,11 @@ use inferometer_judge::Check;
 
 use super::dice::Dice;
 use super::length::{FILLER_MIN, filler, tokens};
-use super::stock::{COLOURS, MONTHS, PEOPLE, TOWNS};
+use super::stock::{COLOURS, MONTHS, PEOPLE, THINGS, TOWNS};
 use super::task::Task;
 
 /// The longest summary, in characters: half as much again as the 80 words that are asked for.
 const SUMMARY_CHARS_MAX: u64 = 800;
-
-/// More tokens than any paragraph has.
-const PARAGRAPH_MAX: usize = 90;
 
 /// A report of exactly `wanted` tokens, task included, or of the fewest that say everything.
 pub(super) fn task(dice: &mut Dice, wanted: usize) -> Task {
@@ -24,8 +21,11 @@ pub(super) fn task(dice: &mut Dice, wanted: usize) -> Task {
     );
     let mut paragraphs = facts.paragraphs(dice);
     let mut length = tokens(&head) + paragraphs.iter().map(|paragraph| tokens(paragraph)).sum::<usize>();
-    while length + PARAGRAPH_MAX + FILLER_MIN <= wanted {
+    loop {
         let paragraph = aside(dice);
+        if length + tokens(&paragraph) + FILLER_MIN > wanted {
+            break;
+        }
         length += tokens(&paragraph);
         paragraphs.push(paragraph);
     }
@@ -59,7 +59,7 @@ struct Facts {
 impl Facts {
     fn new(dice: &mut Dice) -> Self {
         Self {
-            project: dice.word(),
+            project: dice.pick(THINGS),
             town: dice.pick(TOWNS),
             person: dice.pick(PEOPLE),
             cost: dice.number(120, 890),
@@ -97,7 +97,7 @@ impl Facts {
 
 /// A paragraph that a summary leaves out: no town, no name, no month, no cost.
 fn aside(dice: &mut Dice) -> String {
-    let (word, other, third) = (dice.word(), dice.word(), dice.word());
+    let [word, other, third] = dice.some(THINGS);
     let (n, m) = (dice.number(11, 99), dice.number(11, 99));
     match dice.number(0, 3) {
         0 => format!(

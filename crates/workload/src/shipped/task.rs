@@ -78,16 +78,18 @@ impl Asked {
 /// The answer is this word and nothing else, however a model likes to dress one.
 pub(super) fn one_word(word: &str) -> Check {
     let capital = capitalised(word);
-    let dressed = |word: &str| {
+    let words = [word, &capital];
+    let different = if capital == word { &words[..1] } else { &words };
+    let dressed = |word: &&str| {
         [
-            word.to_owned(),
+            (*word).to_owned(),
             format!("{word}."),
             format!("\"{word}\""),
             format!("**{word}**"),
             format!("`{word}`"),
         ]
     };
-    Check::Any(dressed(word).into_iter().chain(dressed(&capital)).map(Check::Equals).collect())
+    Check::Any(different.iter().flat_map(dressed).map(Check::Equals).collect())
 }
 
 /// The answer holds this text and is no longer than `characters`: whoever recites everything has not answered.

@@ -154,3 +154,21 @@ fn names_and_input_lengths() {
     let said = "chatt".parse::<Shipped>().expect_err("unknown").to_string();
     assert!(Shipped::ALL.iter().all(|kind| said.contains(kind.name())), "{said}");
 }
+
+/// Also what keeps the tasks of a seed what they were: a run is told by its seed.
+#[test]
+fn the_documentation_shows_the_first_task_of_each_kind() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md");
+    let document = std::fs::read_to_string(path).expect("docs/workloads.md");
+    for kind in Shipped::ALL {
+        let row = format!("| `{kind}` | {} | {} |", kind.description(), kind.default_max_tokens());
+        assert!(document.contains(&row), "{row}");
+        let input = kind.takes_input().then_some(Lengths { mean: 512, stddev: 0.0 });
+        let task = kind.task(1, 0, input);
+        let check = serde_json::to_string(&task.check).expect("JSON");
+        assert!(document.contains(&check), "{kind}: {check}");
+        let text = text(&task);
+        let last = text.rsplit("\n\n").next().unwrap_or_default();
+        assert!(document.contains(last), "{kind}: {last}");
+    }
+}
