@@ -4,121 +4,18 @@
 //! everything here is small, and one test, so that nothing else asks it meanwhile.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+#[path = "support/real.rs"]
+mod real;
 mod support;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tempfile::TempDir;
 
+use real::{RealServer, missing};
 use support::{Ended, inferometer};
-
-/// What loading the model may take.
-const START: Duration = Duration::from_secs(120);
-
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/real-server")
-}
-
-/// Why the server cannot run here.
-fn missing() -> Option<String> {
-    if std::env::var("INFEROMETER_REAL_SERVER").is_ok_and(|wanted| wanted == "0") {
-        return Some("INFEROMETER_REAL_SERVER is 0".to_string());
-    }
-    match Command::new(script()).arg("check").output() {
-        Ok(checked) if checked.status.success() => None,
-        Ok(checked) => Some(String::from_utf8_lossy(&checked.stderr).trim().to_string()),
-        Err(error) => Some(format!("scripts/real-server cannot be started (Python 3?): {error}")),
-    }
-}
-
-/// The server, until it is dropped.
-struct RealServer {
-    child: Child,
-    /// `127.0.0.1:PORT`.
-    host: String,
-    model: String,
-    dir: TempDir,
-}
-
-impl RealServer {
-    fn start() -> Self {
-        let mut command = Command::new(script());
-        command.args(["run", "--port", "0", "--threads", "1"]).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let stdout = child.stdout.take().unwrap();
-        let (ready, wait) = mpsc::channel();
-        thread::spawn(move || {
-            let mut line = String::new();
-            BufReader::new(stdout).read_line(&mut line).unwrap();
-            ready.send(line).unwrap();
-        });
-        let line = wait.recv_timeout(START).unwrap();
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let ["ready", url, "model", model] = words[..] else { panic!("not ready: {line:?}") };
-        let host = url.trim_start_matches("http://").trim_end_matches("/v1").to_string();
-        Self { child, host, model: model.to_string(), dir: tempfile::tempdir().unwrap() }
-    }
-
-    /// The server's own counts so far.
-    fn counts(&self) -> Counts {
-        let mut connection = TcpStream::connect(&self.host).unwrap();
-        write!(connection, "GET /metrics HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.host)
-            .unwrap();
-        let mut page = String::new();
-        connection.read_to_string(&mut page).unwrap();
-        let of = |name: &str| {
-            let line = page.lines().find_map(|line| line.strip_prefix(&format!("llamacpp:{name} ")));
-            line.unwrap_or_else(|| panic!("no {name} in {page}")).trim().parse().unwrap()
-        };
-        Counts {
-            prompt: of("prompt_tokens_total") + of("prompt_tokens_cached_total"),
-            cached: of("prompt_tokens_cached_total"),
-            predicted: of("tokens_predicted_total"),
-        }
-    }
-
-    /// A run, and that its tokens in all phases are what the server says it has worked on meanwhile.
-    fn run(&self, name: &str, arguments: &str) -> Run {
-        let before = self.counts();
-        let out = self.dir.path().join(name);
-        let mut command = inferometer(self.dir.path());
-        command.args(["run", "--url", &format!("http://{}", self.host), "--model", &self.model]);
-        // Answers as long as asked, whatever the model would say.
-        command.args(["--extra", r#"{"ignore_eos":true}"#]).args(arguments.split_whitespace());
-        let ended: Ended = command.arg("--out").arg(&out).output().unwrap().into();
-        assert_eq!(ended.code, Some(0), "{name}: {}\n{}", ended.stderr, ended.stdout);
-        let run = Run::read(&out);
-        let after = self.counts();
-        let worked = Counts {
-            prompt: after.prompt - before.prompt,
-            cached: after.cached - before.cached,
-            predicted: after.predicted - before.predicted,
-        };
-        let told = Counts {
-            prompt: run.total("input_tokens"),
-            cached: run.total("cache_read_tokens"),
-            predicted: run.total("output_tokens"),
-        };
-        assert_eq!(told, worked, "{name}");
-        run
-    }
-}
-
-impl Drop for RealServer {
-    fn drop(&mut self) {
-        // It may have ended by itself: then there is nobody to tell.
-        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
-        let _ = self.child.wait();
-    }
-}
 
 /// Tokens, as the server counts them.
 #[derive(Debug, PartialEq, Eq)]
@@ -133,6 +30,50 @@ struct Counts {
 struct Run {
     samples: Vec<Value>,
     summary: Value,
+}
+
+/// The server's own counts so far.
+fn counts(server: &RealServer) -> Counts {
+    let mut connection = TcpStream::connect(&server.host).unwrap();
+    write!(connection, "GET /metrics HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", server.host)
+        .unwrap();
+    let mut page = String::new();
+    connection.read_to_string(&mut page).unwrap();
+    let of = |name: &str| {
+        let line = page.lines().find_map(|line| line.strip_prefix(&format!("llamacpp:{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {page}")).trim().parse().unwrap()
+    };
+    Counts {
+        prompt: of("prompt_tokens_total") + of("prompt_tokens_cached_total"),
+        cached: of("prompt_tokens_cached_total"),
+        predicted: of("tokens_predicted_total"),
+    }
+}
+
+/// A run, and that its tokens in all phases are what the server says it has worked on meanwhile.
+fn run(server: &RealServer, name: &str, arguments: &str) -> Run {
+    let before = counts(server);
+    let out = server.dir.path().join(name);
+    let mut command = inferometer(server.dir.path());
+    command.args(["run", "--url", &format!("http://{}", server.host), "--model", &server.model]);
+    // Answers as long as asked, whatever the model would say.
+    command.args(["--extra", r#"{"ignore_eos":true}"#]).args(arguments.split_whitespace());
+    let ended: Ended = command.arg("--out").arg(&out).output().unwrap().into();
+    assert_eq!(ended.code, Some(0), "{name}: {}\n{}", ended.stderr, ended.stdout);
+    let run = Run::read(&out);
+    let after = counts(server);
+    let worked = Counts {
+        prompt: after.prompt - before.prompt,
+        cached: after.cached - before.cached,
+        predicted: after.predicted - before.predicted,
+    };
+    let told = Counts {
+        prompt: run.total("input_tokens"),
+        cached: run.total("cache_read_tokens"),
+        predicted: run.total("output_tokens"),
+    };
+    assert_eq!(told, worked, "{name}");
+    run
 }
 
 impl Run {
@@ -183,7 +124,7 @@ fn assert_first_token(sample: &Value) {
 }
 
 fn alone(server: &RealServer) {
-    let run = server.run("alone", "-n 5 -c 1 --warmup 1 --isl 200 --osl 12");
+    let run = run(server, "alone", "-n 5 -c 1 --warmup 1 --isl 200 --osl 12");
     run.check(1, 5, 12);
     run.of("measure").for_each(assert_first_token);
     // The server announces that it keeps connections and closes each after its stream. Whether that was seen in time
@@ -196,7 +137,7 @@ fn alone(server: &RealServer) {
 }
 
 fn two_at_once(server: &RealServer) {
-    let run = server.run("two", "-n 6 -c 2 --warmup 2 --osl 12");
+    let run = run(server, "two", "-n 6 -c 2 --warmup 2 --osl 12");
     run.check(2, 6, 12);
     let overlap = run.of("measure").zip(run.of("measure").skip(1)).any(|(one, next)| {
         let end = ms(one, "end_ns");
@@ -207,7 +148,7 @@ fn two_at_once(server: &RealServer) {
 
 /// Whole answers: no token of theirs has a time, and their connections are kept.
 fn whole(server: &RealServer) {
-    let run = server.run("whole", "-n 2 -c 1 --warmup 1 --osl 8 --no-stream");
+    let run = run(server, "whole", "-n 2 -c 1 --warmup 1 --osl 8 --no-stream");
     run.check(1, 2, 8);
     for sample in run.of("measure") {
         assert_eq!([&sample["ttft_ms"], &sample["tpot_ms"]], [&Value::Null, &Value::Null], "{sample}");
@@ -217,7 +158,7 @@ fn whole(server: &RealServer) {
 }
 
 fn completions(server: &RealServer) {
-    let run = server.run("completions", "-n 2 -c 1 --warmup 0 --osl 8 --dialect completions");
+    let run = run(server, "completions", "-n 2 -c 1 --warmup 0 --osl 8 --dialect completions");
     run.check(0, 2, 8);
     for sample in run.of("measure") {
         assert!(sample["ttft_ms"].as_f64().unwrap() > 0.0, "{sample}");
@@ -230,7 +171,7 @@ fn what_is_told_is_what_the_server_did() {
         println!("skipped: {reason}");
         return;
     }
-    let server = RealServer::start();
+    let server = RealServer::start(2, 1);
     alone(&server);
     two_at_once(&server);
     whole(&server);
