@@ -200,6 +200,12 @@ pub(crate) fn all_attempts(figure: &Figure, attempts: &[Row]) -> Option<Populati
     Some(Population::new(attempts.iter().filter(counts).filter_map(of)))
 }
 
+/// A figure of one attempt where failures count, as a number: infinite where it failed, the bound where it was cut.
+pub(crate) fn of_attempt(name: &str, row: &Row) -> Option<f64> {
+    let (_, of) = FIGURES.iter().find(|figure| figure.name == name)?.all?;
+    of(row).map(Point::number)
+}
+
 /// A figure of these attempts: of the final ones that ended ok, with all attempts beside it. Nothing for a name that is
 /// no distribution.
 pub(crate) fn both(name: &str, attempts: &[Row]) -> Metric {

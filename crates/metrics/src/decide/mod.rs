@@ -1,23 +1,103 @@
 //! From figures to a decision: which target for which profile, how sure, and what would change it.
 
+mod constraints;
+mod fallback;
+mod field;
+mod levers;
+mod pareto;
+mod profiles;
+mod rank;
+mod resample;
+mod retry;
+mod settings;
+mod words;
+
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Kept;
-use crate::{Comparison, GateOutcome, Num, QuantilePoint, Rate, Study};
+use crate::{Comparison, GateOutcome, Num, Profile, QuantilePoint, Rate, Study};
+use field::Field;
+use rank::{Class, Contender};
+
+pub(crate) use levers::levers;
+pub(crate) use settings::settings;
+
+/// Windows below which a recommendation says that another hour may differ.
+const FEW_WINDOWS: u64 = 3;
 
 /// A decision for each profile on each of its workloads.
-pub(crate) fn decide(_study: &Study, _cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Decision> {
-    Vec::new()
+pub(crate) fn decide(study: &Study, cells: &[Kept<'_>], comparisons: &[Comparison]) -> Vec<Decision> {
+    let mut decisions = Vec::new();
+    for profile in &study.profiles {
+        let mut workloads: Vec<&str> = Vec::new();
+        for cell in cells.iter().filter(|cell| field::is_ordinary(cell.summary.arrival)) {
+            if !workloads.contains(&cell.summary.workload.as_str()) {
+                workloads.push(&cell.summary.workload);
+            }
+        }
+        if let Some(own) = &profile.workload {
+            workloads = vec![own];
+        }
+        for workload in workloads {
+            let load = field::load(profile, workload, cells).unwrap_or_default();
+            let field = Field::new(study, cells, comparisons, workload, load);
+            decisions.push(on(profile, &field));
+        }
+    }
+    decisions
 }
 
-/// The provider's lever against the model's, by workload, load and figure.
-pub(crate) fn levers(_study: &Study, _cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Lever> {
-    Vec::new()
-}
-
-/// Settings to copy, by target and workload.
-pub(crate) fn settings(_study: &Study, _cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Settings> {
-    Vec::new()
+/// The decision of one profile on one workload and load.
+fn on(profile: &Profile, field: &Field<'_>) -> Decision {
+    let contenders = rank::contenders(profile, field);
+    let best = contenders.first().map(|first| first.class).filter(|class| *class < Class::Missed);
+    let pool: Vec<usize> =
+        contenders.iter().enumerate().filter(|(_, c)| Some(c.class) == best).map(|(at, _)| at).collect();
+    let choice = rank::choose(profile, field, &contenders, &pool);
+    let order = profiles::order(profile.kind);
+    let [headline, ..] = order;
+    let certainty = match best {
+        Some(Class::Proven) => Certainty::Proven,
+        Some(_) => Certainty::Provisional,
+        None => Certainty::None,
+    };
+    let of = |places: &[usize]| -> Vec<&Contender<'_>> {
+        places.iter().filter_map(|at| contenders.get(*at)).collect()
+    };
+    let chosen = of(&choice.chosen);
+    // What decided is what could have come out otherwise.
+    let others =
+        of(&choice.rivals).into_iter().filter(|c| !chosen.iter().any(|chosen| chosen.name() == c.name()));
+    let drawn: Vec<Kept<'_>> = chosen.iter().copied().chain(others).map(|contender| contender.cell).collect();
+    let p_not_best = resample::p_not_best(choice.by, &drawn, chosen.len(), field.study.seed);
+    let fallback = chosen.first().and_then(|first| fallback::of(field, &contenders, first));
+    let windows = field.cells.iter().map(|cell| cell.summary.time_windows).min().unwrap_or(0);
+    let said = words::Said {
+        profile,
+        field,
+        contenders: &contenders,
+        chosen: &chosen,
+        choice: &choice,
+        certainty,
+        p_not_best,
+        windows,
+    };
+    Decision {
+        profile: profile.kind.name().to_owned(),
+        workload: field.workload.to_owned(),
+        load: field.load.to_owned(),
+        certainty,
+        chosen: chosen.iter().map(|contender| contender.name().to_owned()).collect(),
+        headline: headline.name().to_owned(),
+        order: order.iter().map(|criterion| criterion.words().to_owned()).collect(),
+        p_not_best,
+        fallback,
+        reasons: said.reasons(),
+        would_change: said.would_change(),
+        scope: words::scope(field, windows),
+        time_windows: windows,
+        candidates: contenders.into_iter().map(|contender| contender.candidate).collect(),
+    }
 }
 
 /// The decision for one profile on one workload.
@@ -50,6 +130,8 @@ pub struct Decision {
     pub would_change: Vec<String>,
     /// What it is limited to: these prompts, these hours, this vantage point.
     pub scope: String,
+    /// Time windows that it rests on; with fewer than three, another hour may differ.
+    pub time_windows: u64,
 }
 
 /// How sure a decision is.
@@ -71,6 +153,9 @@ pub enum Certainty {
 pub struct Candidate {
     /// Name of the target.
     pub target: String,
+    /// Why it cannot be chosen, whatever its figures say: nothing was answered, or the client was too slow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excluded: Option<String>,
     /// Each constraint and how it came out; `not measured` in its detail where there is no evidence.
     pub constraints: Vec<GateOutcome>,
     /// The headline figure.

@@ -1,0 +1,82 @@
+//! The provider's lever against the model's: how far the providers of a model are apart, beside how far models are.
+
+use std::collections::BTreeMap;
+
+use crate::kept::Kept;
+use crate::names::name;
+use crate::{Comparison, Num, Study};
+
+use super::{Lever, Spread, field};
+
+/// A figure that is looked at: its name in summaries, and how to read it.
+type Read = (&'static str, fn(&Kept<'_>) -> Option<Num>);
+
+const FIGURES: [Read; 2] = [
+    (name::COST_PER_USEFUL, |cell| cell.summary.cost.per_useful_usd.value),
+    (name::TTFT, |cell| cell.summary.metrics.get(name::TTFT)?.p50.as_ref()?.value),
+];
+
+/// By workload, load and figure. Only where a model has two providers or there are two models.
+pub(crate) fn levers(study: &Study, cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Lever> {
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    for cell in cells.iter().filter(|cell| field::is_ordinary(cell.summary.arrival)) {
+        let place = (cell.summary.workload.as_str(), cell.summary.load.as_str());
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let figures = |(workload, load)| {
+        FIGURES.into_iter().filter_map(move |figure| lever(study, cells, workload, load, figure))
+    };
+    places.into_iter().flat_map(figures).collect()
+}
+
+fn lever(
+    study: &Study,
+    cells: &[Kept<'_>],
+    workload: &str,
+    load: &str,
+    (figure, read): Read,
+) -> Option<Lever> {
+    let mut by_model: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
+    for cell in cells.iter().filter(|c| c.summary.workload == workload && c.summary.load == load) {
+        let info = study.targets.iter().find(|info| info.name == cell.summary.target);
+        let value = read(cell).and_then(Num::finite).filter(|value| *value > 0.0);
+        if let Some((info, value)) = info.filter(|info| !info.model.is_empty()).zip(value) {
+            by_model.entry(&info.model).or_default().push((&cell.summary.target, value));
+        }
+    }
+    let mut models = Vec::new();
+    let mut best = Vec::new();
+    for (model, mut targets) in by_model {
+        targets.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let (Some(lowest), Some(highest)) = (targets.first(), targets.last()) else { continue };
+        let named = |(target, value): (&str, f64)| Some((target.to_owned(), Num::new(value)?));
+        best.push(lowest.1);
+        models.push(Spread {
+            model: model.to_owned(),
+            lowest: named(*lowest),
+            highest: named(*highest),
+            ratio: if targets.len() > 1 { Num::new(highest.1 / lowest.1) } else { None },
+        });
+    }
+    let within: Vec<f64> = models.iter().filter_map(|spread| spread.ratio.map(Num::get)).collect();
+    best.sort_by(f64::total_cmp);
+    let across = best.first().zip(best.last()).filter(|_| best.len() > 1).map(|(low, high)| high / low);
+    let found = Lever {
+        workload: workload.to_owned(),
+        load: load.to_owned(),
+        figure: figure.to_owned(),
+        within_model: median(within).and_then(Num::new),
+        across_models: across.and_then(Num::new),
+        models,
+    };
+    (found.within_model.is_some() || found.across_models.is_some()).then_some(found)
+}
+
+/// The mean of the two middle ones where their number is even.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+    Some(f64::midpoint(*low, *high))
+}

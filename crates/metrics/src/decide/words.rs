@@ -1,0 +1,329 @@
+//! A decision in plain words: what, why, how sure, and what would change it.
+
+use crate::{Certainty, GateOutcome, GateResult, Num, Profile, Rate, Standing};
+
+use super::FEW_WINDOWS;
+use super::constraints::{is_unmeasured, looks_broken};
+use super::field::{Field, value};
+use super::profiles::{Criterion, order};
+use super::rank::{Choice, Class, Contender, better};
+
+/// Everything that is said of a decision rests on this.
+pub(super) struct Said<'a, 'b> {
+    pub(super) profile: &'a Profile,
+    pub(super) field: &'a Field<'b>,
+    pub(super) contenders: &'a [Contender<'b>],
+    pub(super) chosen: &'a [&'a Contender<'b>],
+    pub(super) choice: &'a Choice,
+    pub(super) certainty: Certainty,
+    pub(super) p_not_best: Option<Num>,
+    pub(super) windows: u64,
+}
+
+impl Said<'_, '_> {
+    /// The decision itself, then its reasons, a sentence each.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        let mut said = vec![self.decision()];
+        said.extend(self.headline());
+        said.extend(self.second());
+        said.extend(self.open());
+        said.extend(self.out());
+        said.extend(self.p_not_best.map(|p| {
+            let by = self.choice.by.words();
+            let is = if p.get() <= 0.0 { "is never" } else { "is" };
+            format!("Drawn anew from the same blocks, another {is} the best by {by}{}.", how_often(p.get()))
+        }));
+        said.extend(
+            (!self.chosen.is_empty() && self.windows < FEW_WINDOWS).then(|| few_windows(self.windows)),
+        );
+        said
+    }
+
+    fn decision(&self) -> String {
+        let kind = self.profile.kind.name();
+        let names: Vec<&str> = self.chosen.iter().map(|contender| contender.name()).collect();
+        let who = listed(&names, "or");
+        match (self.certainty, names.len()) {
+            (Certainty::None, _) | (_, 0) => self.nobody(),
+            (Certainty::Proven, 1) => format!("Take {who}: it is shown to hold all that {kind} needs."),
+            (Certainty::Proven, _) => {
+                format!(
+                    "Take {who}: each is shown to hold all that {kind} needs, and they cannot be told apart."
+                )
+            }
+            (Certainty::Provisional, 1) => {
+                format!(
+                    "Take {who} for now: it is the best candidate, but not all that {kind} needs is proven."
+                )
+            }
+            (Certainty::Provisional, _) => format!(
+                "Take {who} for now: they cannot be told apart, and not all that {kind} needs is proven."
+            ),
+        }
+    }
+
+    fn nobody(&self) -> String {
+        let kind = self.profile.kind.name();
+        let nearest = self.contenders.first().filter(|first| first.class == Class::Missed);
+        match nearest {
+            Some(_) if self.contenders.len() == 1 => {
+                format!("None can be recommended: the only target is shown to miss what {kind} needs.")
+            }
+            Some(first) => format!(
+                "None can be recommended: every target is shown to miss something that {kind} needs; the best of \
+                 them is {}.",
+                first.name()
+            ),
+            None => format!("None can be recommended: nothing was measured that {kind} could be decided on."),
+        }
+    }
+
+    /// The headline figure of the first, beside that of the next.
+    fn headline(&self) -> Option<String> {
+        let first = self.chosen.first()?;
+        let criterion = order(self.profile.kind)[0];
+        let own = shown(criterion, &value(criterion, first.cell))?;
+        let what = criterion.words();
+        let rivals = self.contenders.iter().filter(|other| other.class == first.class);
+        let next = rivals.filter(|other| !self.is_tied_first(other)).find_map(|other| {
+            let value = shown(criterion, &value(criterion, other.cell))?;
+            Some(format!("; next comes {} with {value}", other.name()))
+        });
+        Some(format!("{} has {what} {own}{}.", first.name(), next.unwrap_or_default()))
+    }
+
+    fn is_tied_first(&self, other: &Contender<'_>) -> bool {
+        self.at(&self.choice.tied_first).any(|tied| tied.name() == other.name())
+    }
+
+    /// What decided between those that the headline cannot tell apart.
+    fn second(&self) -> Option<String> {
+        let mut rivals: Vec<&Contender<'_>> = self.at(&self.choice.rivals).collect();
+        rivals.sort_by(|a, b| better(self.choice.by, a.cell, b.cell));
+        let tied: Vec<&Contender<'_>> = self.at(&self.choice.tied_first).collect();
+        if tied.len() < 2 {
+            return None;
+        }
+        let before =
+            order(self.profile.kind).into_iter().take_while(|criterion| *criterion != self.choice.by);
+        let before: Vec<&str> = before.map(Criterion::words).collect();
+        if before.is_empty() {
+            let names: Vec<&str> = tied.iter().map(|contender| contender.name()).collect();
+            let all = order(self.profile.kind).map(Criterion::words);
+            return Some(format!("{} are not told apart by {}.", listed(&names, "and"), listed(&all, "or")));
+        }
+        let by = self.choice.by;
+        let value = |c: &&Contender<'_>| Some(format!("{} {}", c.name(), shown(by, &value(by, c.cell))?));
+        let values: Vec<String> = rivals.iter().filter_map(value).collect();
+        let names: Vec<&str> = rivals.iter().map(|contender| contender.name()).collect();
+        Some(format!(
+            "{} are not told apart by {}; {} decides: {}.",
+            listed(&names, "and"),
+            listed(&before, "or"),
+            by.words(),
+            values.join(", ")
+        ))
+    }
+
+    /// The contenders at these places.
+    fn at<'c>(&'c self, places: &'c [usize]) -> impl Iterator<Item = &'c Contender<'c>> {
+        places.iter().filter_map(|at| self.contenders.get(*at))
+    }
+
+    /// What of the chosen is not proven.
+    fn open(&self) -> Option<String> {
+        let first = self.chosen.first()?;
+        let open = first.candidate.constraints.iter().filter(|c| c.result == GateResult::Unproven);
+        let (unmeasured, open): (Vec<&GateOutcome>, Vec<&GateOutcome>) = open.partition(|c| is_unmeasured(c));
+        let mut said: Vec<String> = Vec::new();
+        if !open.is_empty() {
+            let named: Vec<String> = open.iter().map(|outcome| unproven(outcome)).collect();
+            said.push(format!("not proven: {}", named.join(", ")));
+        }
+        if !unmeasured.is_empty() {
+            let named: Vec<&str> = unmeasured.iter().map(|outcome| outcome.gate.as_str()).collect();
+            said.push(format!("not measured: {}", named.join(", ")));
+        }
+        let joined = said.join("; ");
+        (!joined.is_empty()).then(|| format!("Of {}, {joined}.", first.name()))
+    }
+
+    /// Who is out, and by what; who is in doubt.
+    fn out(&self) -> Vec<String> {
+        let said = self.contenders.iter().filter_map(|contender| {
+            let name = contender.name();
+            let constraints = &contender.candidate.constraints;
+            match contender.class {
+                Class::Excluded => {
+                    Some(format!("{name} is out: {}.", contender.candidate.excluded.as_deref().unwrap_or("")))
+                }
+                Class::Missed => {
+                    let missed =
+                        constraints.iter().filter(|c| c.result == GateResult::Missed && !is_unmeasured(c));
+                    let named: Vec<String> = missed.map(measured).collect();
+                    Some(format!("{name} is out: {}.", named.join(", ")))
+                }
+                Class::Doubtful => {
+                    let named: Vec<String> =
+                        constraints.iter().filter(|c| looks_broken(c)).map(measured).collect();
+                    Some(format!("{name} is in doubt: {}, too few to prove it.", named.join(", ")))
+                }
+                Class::Proven | Class::Open => None,
+            }
+        });
+        said.collect()
+    }
+
+    /// What evidence would change the decision.
+    pub(super) fn would_change(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        for outcome in self.chosen.first().iter().flat_map(|first| &first.candidate.constraints) {
+            if outcome.result == GateResult::Unproven {
+                said.push(missing(outcome));
+            }
+        }
+        said.extend(self.better_if_proven());
+        said.extend(self.telling_apart());
+        if self.windows < FEW_WINDOWS && !self.contenders.is_empty() {
+            said.push(
+                "Measurements in at least three time windows: what holds in one hour may not in another."
+                    .to_owned(),
+            );
+        }
+        said
+    }
+
+    /// Those that would win by the headline if more were proven of them.
+    fn better_if_proven(&self) -> Vec<String> {
+        let criterion = order(self.profile.kind)[0];
+        let Some(first) = self.chosen.first() else { return Vec::new() };
+        let is_better = |other: &&Contender<'_>| {
+            other.class > first.class
+                && other.class < Class::Missed
+                && better(criterion, other.cell, first.cell).is_lt()
+        };
+        let others = self.contenders.iter().filter(is_better);
+        others
+            .map(|other| {
+                let open = other.candidate.constraints.iter().filter(|c| c.result == GateResult::Unproven);
+                let needed = open.filter_map(|outcome| outcome.needed_n).max();
+                let n = needed.map_or(String::new(), |n| format!(" (at least {n} requests)"));
+                format!(
+                    "Proof that {} holds what is open of it{n}: it is the better one by {}.",
+                    other.name(),
+                    criterion.words()
+                )
+            })
+            .collect()
+    }
+
+    /// What it would take to tell the tied apart.
+    fn telling_apart(&self) -> Vec<String> {
+        let criterion = order(self.profile.kind)[0];
+        let Some(first) = self.chosen.first() else { return Vec::new() };
+        self.at(&self.choice.tied_first)
+            .filter(|other| other.name() != first.name())
+            .filter_map(|other| {
+                let compared = self.field.comparison(criterion, first.name(), other.name())?;
+                let [from, to] =
+                    compared.needed_n.filter(|_| compared.verdict == Standing::NotDistinguishable)?;
+                let words = criterion.words();
+                Some(format!(
+                    "{from} to {to} pairs, to tell {} from {} by {words}.",
+                    first.name(),
+                    other.name()
+                ))
+            })
+            .collect()
+    }
+}
+
+/// What the decision is limited to.
+pub(super) fn scope(field: &Field<'_>, windows: u64) -> String {
+    let window = if windows == 1 { "time window" } else { "time windows" };
+    format!(
+        "These prompts ({} under {}), these hours ({windows} {window}), this vantage point.",
+        field.workload, field.load
+    )
+}
+
+fn few_windows(windows: u64) -> String {
+    let window = if windows == 1 { "window" } else { "windows" };
+    format!("It rests on {windows} time {window}, fewer than 3: at another hour it may be otherwise.")
+}
+
+/// A constraint as it came out, with what was seen.
+fn measured(outcome: &GateOutcome) -> String {
+    match outcome.bad {
+        Some(bad) => format!("{} holds ({bad} of {} on the bad side)", outcome.gate, outcome.n),
+        None => format!("{} holds", outcome.gate),
+    }
+}
+
+fn unproven(outcome: &GateOutcome) -> String {
+    match outcome.needed_n {
+        Some(needed) if needed > outcome.n => {
+            format!("that {} is false (n = {} of {needed})", outcome.gate, outcome.n)
+        }
+        _ if outcome.n > 0 => format!("that {} is false (n = {})", outcome.gate, outcome.n),
+        _ => format!("that {} is false (its interval is too wide)", outcome.gate),
+    }
+}
+
+/// The evidence that an open constraint lacks.
+fn missing(outcome: &GateOutcome) -> String {
+    if is_unmeasured(outcome) {
+        return format!("A measurement for {}: {}.", outcome.gate, outcome.detail);
+    }
+    match outcome.needed_n {
+        Some(needed) if needed > outcome.n => {
+            format!(
+                "{needed} requests instead of {}, for {}, if no further one is bad.",
+                outcome.n, outcome.gate
+            )
+        }
+        _ => format!("More requests, for a narrower interval of {}.", outcome.gate),
+    }
+}
+
+/// A value with its interval; `None` where there is none.
+fn shown(criterion: Criterion, rate: &Rate) -> Option<String> {
+    let number = |value: Num| match criterion {
+        Criterion::CostPerUseful => format!("${}", rounded(value.get())),
+        Criterion::UsefulThroughput => format!("{} tokens/s", rounded(value.get())),
+        _ if value.finite().is_none() => "infinite (failures)".to_owned(),
+        _ => format!("{} ms", rounded(value.get())),
+    };
+    let bound = |bound: Num| rounded(bound.get());
+    let value = number(rate.value?);
+    Some(match (rate.lo, rate.hi) {
+        (Some(lo), Some(hi)) => format!("{value} [{}–{}]", bound(lo), bound(hi)),
+        (Some(lo), None) => format!("{value} [≥ {}]", bound(lo)),
+        (None, Some(hi)) => format!("{value} [≤ {}]", bound(hi)),
+        (None, None) => value,
+    })
+}
+
+/// Three significant digits, whole ones never rounded away.
+pub(super) fn rounded(value: f64) -> String {
+    if value.is_infinite() {
+        return "∞".to_owned();
+    }
+    let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    let decimals = usize::try_from(2 - magnitude).unwrap_or(0).min(12);
+    format!("{value:.decimals$}")
+}
+
+/// In how many of the draws.
+fn how_often(share: f64) -> String {
+    if share <= 0.0 { String::new() } else { format!(" in {} % of the draws", rounded(share * 100.0)) }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn listed(names: &[&str], word: &str) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [head @ .., last] => format!("{} {word} {last}", head.join(", ")),
+    }
+}
