@@ -69,7 +69,7 @@ fn config(command: &SimulateCommand) -> Result<Config, Error> {
         prefill_per_token: command.prefill_per_token.0,
         rate: command.rate,
         tokens: command.tokens,
-        reasoning_tokens: command.reasoning_tokens,
+        reasoning_tokens: command.reasoning_tokens.into(),
         slots: command.slots,
         seed: command.seed,
         ..Model::default()

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::chunk::Dialect;
@@ -84,6 +85,37 @@ impl Ask {
     }
 }
 
+impl Ask {
+    /// The contents of all messages, a blank line between two; of a completion, the prompt.
+    pub(crate) fn prompt_text(&self) -> String {
+        let Ok(body) = serde_json::from_slice::<Value>(&self.body) else { return String::new() };
+        let texts: Vec<String> = match self.dialect {
+            Dialect::Chat => {
+                let messages = body.get("messages").and_then(Value::as_array);
+                messages
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|message| message.get("content"))
+                    .map(text_of)
+                    .collect()
+            }
+            Dialect::Completions => body.get("prompt").into_iter().map(text_of).collect(),
+        };
+        texts.join("\n\n")
+    }
+}
+
+/// The text of a message's content, which is a string or a list of parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part.get("text").unwrap_or(part).as_str()).collect()
+        }
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +134,20 @@ mod tests {
         assert_eq!(ask.first_of(&["y", "x"]), Some("x"));
         assert_eq!(ask.first_of(&["x&y"]), None);
         assert_eq!(ask.first_of(&["x&max_tokens"]), Some("x&max_tokens"));
+    }
+
+    #[test]
+    fn the_text_of_a_prompt() {
+        let check = |dialect, body: &str, text: &str| {
+            assert_eq!(Ask::parse(dialect, body.into()).unwrap().prompt_text(), text);
+        };
+        let parts = r#"[{"type":"text","text":"b"},{"type":"text","text":"c"}]"#;
+        let body = format!(
+            r#"{{"messages":[{{"content":"a"}},{{"role":"assistant","content":null}},{{"content":{parts}}}]}}"#
+        );
+        check(Dialect::Chat, &body, "a\n\n\n\nbc");
+        check(Dialect::Completions, r#"{"prompt":"a b"}"#, "a b");
+        check(Dialect::Completions, r#"{"prompt":["a","b"]}"#, "ab");
     }
 
     #[test]

@@ -5,13 +5,14 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use inferometer_clock::Mono;
+use inferometer_workload::Oracle;
 
+use crate::answers::{Knowledge, Tasks};
 use crate::ask::Ask;
 use crate::config::{Config, Freeze};
 use crate::model::Worker;
 use crate::reply::{Reply, Sheet};
 use crate::script::{self, Script};
-use crate::slots::Slots;
 use crate::transform::{self, Transform};
 
 /// The most different model strings that are remembered; more are unknown.
@@ -78,8 +79,19 @@ pub(crate) type Unknown = (u16, String);
 impl Book {
     pub(crate) fn new(config: &Config) -> io::Result<Self> {
         let mut behaviours = HashMap::new();
+        // Models with the same tasks share what they know.
+        let mut oracles: Vec<(&Tasks, Oracle)> = Vec::new();
         for model in &config.models {
-            behaviours.insert(model.name.clone(), Behaviour::Model(Arc::new(Worker::new(model.clone()))));
+            let knowledge = model.tasks.as_ref().map(|tasks| Knowledge {
+                oracle: match oracles.iter().find(|(known, _)| *known == tasks) {
+                    Some((_, oracle)) => oracle.clone(),
+                    None => oracles.push_mut((tasks, tasks.oracle())).1.clone(),
+                },
+                accuracy: model.accuracy,
+                seed: model.seed,
+            });
+            let worker = Worker::new(model.clone(), knowledge);
+            behaviours.insert(model.name.clone(), Behaviour::Model(Arc::new(worker)));
         }
         for scenario in &config.scenarios {
             let script = Script::parse(&scenario.script).map_err(io::Error::other)?;
@@ -198,10 +210,10 @@ impl Entry {
         (sheet.reply(), spans(frozen, arrival))
     }
 
-    /// The slots that its work needs one of.
-    pub(crate) fn slots(&self) -> Option<&Slots> {
+    /// The model that works, where there is one.
+    pub(crate) fn worker(&self) -> Option<&Worker> {
         match &self.behaviour {
-            Behaviour::Model(worker) => worker.slots.as_ref(),
+            Behaviour::Model(worker) => Some(worker),
             Behaviour::Script(_) => None,
         }
     }

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::price::Cost;
+
 /// How a request asks, by its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -24,6 +26,9 @@ impl Dialect {
 /// A moment in the past: `created` labels and measures nothing.
 const CREATED: u64 = 1_796_051_544;
 
+/// The id of every tool call: an answer has one at most.
+const CALL_ID: &str = "call_sim";
+
 /// Token counts of a usage object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
@@ -31,11 +36,13 @@ pub(crate) struct Usage {
     pub(crate) completion: u64,
     pub(crate) reasoning: Option<u64>,
     pub(crate) cached: Option<u64>,
+    /// US dollars.
+    pub(crate) cost: Option<Cost>,
 }
 
 impl Usage {
     pub(crate) const fn new(prompt: u64, completion: u64) -> Self {
-        Self { prompt, completion, reasoning: None, cached: None }
+        Self { prompt, completion, reasoning: None, cached: None, cost: None }
     }
 
     fn write(self, out: &mut String) {
@@ -51,6 +58,9 @@ impl Usage {
         if let Some(reasoning) = self.reasoning {
             let _ = write!(out, r#","completion_tokens_details":{{"reasoning_tokens":{reasoning}}}"#);
         }
+        if let Some(cost) = self.cost {
+            let _ = write!(out, r#","cost":{cost}"#);
+        }
         out.push('}');
     }
 }
@@ -62,15 +72,45 @@ pub(crate) struct Chunk {
     pub(crate) content: Option<String>,
     /// The key it comes under, and the text.
     pub(crate) reasoning: Option<(&'static str, String)>,
+    pub(crate) call: Option<Call>,
     pub(crate) finish: Option<String>,
     pub(crate) usage: Option<Usage>,
     /// `x_groq.usage` (W32).
     pub(crate) groq: Option<Usage>,
 }
 
+/// A part of a tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// Its beginning: the name.
+    Opens(String),
+    /// Some of its arguments.
+    Arguments(String),
+}
+
+impl Call {
+    fn write(&self) -> String {
+        match self {
+            Self::Opens(name) => format!(
+                r#""tool_calls":[{{"index":0,"id":"{CALL_ID}","type":"function","function":{{"name":"{name}","arguments":""}}}}]"#
+            ),
+            Self::Arguments(text) => {
+                format!(r#""tool_calls":[{{"index":0,"function":{{"arguments":"{text}"}}}}]"#)
+            }
+        }
+    }
+}
+
+/// `text` as it stands between the quotes of a JSON string.
+pub(crate) fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted.get(1..quoted.len() - 1).unwrap_or_default().to_owned()
+}
+
 impl Chunk {
     fn has_choice(&self) -> bool {
-        self.role || self.content.is_some() || self.reasoning.is_some() || self.finish.is_some()
+        let says = self.content.is_some() || self.reasoning.is_some() || self.call.is_some();
+        self.role || says || self.finish.is_some()
     }
 
     /// The whole event, `data: ` to blank line. `model` is a JSON string with its quotes.
@@ -116,6 +156,7 @@ impl Chunk {
                 if content.is_some() || self.role {
                     fields.push(format!(r#""content":"{}""#, content.unwrap_or_default()));
                 }
+                fields.extend(self.call.as_ref().map(Call::write));
                 let _ = write!(out, r#"{{"index":0,"delta":{{{}}}"#, fields.join(","));
             }
             Dialect::Completions => {
@@ -137,6 +178,8 @@ impl Chunk {
 pub(crate) struct Whole {
     pub(crate) content: String,
     pub(crate) reasoning: String,
+    /// Name and arguments.
+    pub(crate) call: Option<(String, String)>,
     pub(crate) finish: Option<String>,
     pub(crate) usage: Option<Usage>,
 }
@@ -159,6 +202,12 @@ impl Whole {
                 let _ = write!(out, r#""message":{{"role":"assistant","content":"{content}""#);
                 if !self.reasoning.is_empty() {
                     let _ = write!(out, r#","reasoning_content":"{}""#, self.reasoning);
+                }
+                if let Some((name, arguments)) = &self.call {
+                    let _ = write!(
+                        out,
+                        r#","tool_calls":[{{"id":"{CALL_ID}","type":"function","function":{{"name":"{name}","arguments":"{arguments}"}}}}]"#
+                    );
                 }
                 out.push('}');
             }
@@ -206,6 +255,12 @@ mod tests {
             usage,
             Dialect::Chat,
             r#"[],"usage":{"prompt_tokens":7,"completion_tokens":5,"total_tokens":12}}"#,
+        );
+        let call = Chunk { call: Some(Call::Arguments(escaped("{\"a\":1}"))), ..Chunk::default() };
+        check(
+            call,
+            Dialect::Chat,
+            r#"[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":1}"}}]},"finish_reason":null}]}"#,
         );
     }
 

@@ -4,9 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::distribution::Distribution;
+use crate::answers::Tasks;
+use crate::cold::Cold;
+use crate::distribution::{Count, Distribution};
+use crate::limit::Limit;
+use crate::price::Price;
+use crate::slots::Scale;
 use crate::units;
 
 /// A configuration that cannot be used: what is wrong, and where.
@@ -135,8 +140,8 @@ pub struct Capture {
     pub gap: Duration,
 }
 
-/// A model with a timing law.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// A model with a timing law. `/truth` tells it in the same form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Model {
     /// The name a request asks by.
@@ -144,15 +149,16 @@ pub struct Model {
     /// Time from the start of work (the slot) to the first token, before prefill.
     pub ttft: Distribution,
     /// Added to the first token's time for each input token.
-    #[serde(deserialize_with = "units::duration")]
+    #[serde(with = "units::text")]
     pub prefill_per_token: Duration,
     /// How fast tokens follow the first.
     pub rate: Rate,
     /// Answer tokens when the request sets no limit, and the most there are when it does. None: the request's limit,
     /// else [`DEFAULT_TOKENS`].
     pub tokens: Option<u32>,
-    /// Reasoning tokens that come before the answer, and count against the request's limit.
-    pub reasoning_tokens: u32,
+    /// Reasoning tokens that come before the answer, and count against the request's limit: a limit that they reach
+    /// leaves an empty answer.
+    pub reasoning_tokens: Count,
     /// Tokens in one event.
     pub tokens_per_chunk: u32,
     /// Send the head of a streamed answer when its work begins, not with its first event.
@@ -163,8 +169,21 @@ pub struct Model {
     pub running_usage: bool,
     /// Requests worked on at once; more wait first in, first out. None: no limit.
     pub slots: Option<u32>,
+    /// Slots whose number follows the demand, in place of `slots`.
+    pub scale: Option<Scale>,
     /// Requests that may wait for a slot; more are refused with 429. None: no limit.
     pub queue: Option<u32>,
+    /// What a request costs that comes after a rest. None: nothing.
+    pub cold: Option<Cold>,
+    /// How many requests are let in. None: all.
+    pub limit: Option<Limit>,
+    /// The prompts that it answers, rightly or wrongly. None: its answers say nothing.
+    pub tasks: Option<Tasks>,
+    /// Share of right answers to the prompts of `tasks`, 0..=1, drawn for each request.
+    #[serde(deserialize_with = "units::share")]
+    pub accuracy: f64,
+    /// What it costs.
+    pub price: Option<Price>,
     /// Seeds every draw: those of a request depend on this and on its ordinal within the model, on nothing else.
     pub seed: u64,
     /// Refuse this many first tries of each prompt with 429 (C39).
@@ -194,13 +213,19 @@ impl Default for Model {
             prefill_per_token: Duration::ZERO,
             rate: Rate::PerSecond(100.0),
             tokens: None,
-            reasoning_tokens: 0,
+            reasoning_tokens: Count::Fixed(0),
             tokens_per_chunk: 1,
             early_head: false,
             role_opener: true,
             running_usage: false,
             slots: None,
+            scale: None,
             queue: None,
+            cold: None,
+            limit: None,
+            tasks: None,
+            accuracy: 1.0,
+            price: None,
             seed: 0,
             retry_429_times: 0,
             retry_after: "1".into(),
@@ -249,8 +274,17 @@ impl<'de> Deserialize<'de> for Rate {
     }
 }
 
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::PerSecond(rate) => to.serialize_f64(*rate),
+            Self::Flood => to.serialize_str("flood"),
+        }
+    }
+}
+
 /// Something that goes wrong with a share of the requests.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// What.
@@ -274,7 +308,7 @@ fn internal_error() -> u16 {
 }
 
 /// The kinds of [`Fault`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// Refused with an HTTP status.
@@ -312,14 +346,14 @@ impl FaultKind {
 }
 
 /// A span in which a model stands still: what was due inside comes as much later as the span had left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Freeze {
     /// From, counted from the moment the model's first request was read.
-    #[serde(deserialize_with = "units::duration")]
+    #[serde(with = "units::text")]
     pub from: Duration,
     /// Until.
-    #[serde(deserialize_with = "units::duration")]
+    #[serde(with = "units::text")]
     pub until: Duration,
 }
 
@@ -358,7 +392,7 @@ impl Config {
 
 impl Model {
     fn check(&self) -> Result<(), String> {
-        let tokens = u64::from(self.tokens.unwrap_or(0)) + u64::from(self.reasoning_tokens);
+        let tokens = u64::from(self.tokens.unwrap_or(0)) + u64::from(self.reasoning_tokens.median());
         if self.name.is_empty() {
             return Err("has no name".into());
         }
@@ -371,6 +405,13 @@ impl Model {
         if self.slots == Some(0) {
             return Err("`slots` must be at least 1".into());
         }
+        if self.slots.is_some() && self.scale.is_some() {
+            return Err("has `slots` and `scale`: say one of them".into());
+        }
+        self.scale.map_or(Ok(()), Scale::check)?;
+        self.limit.map_or(Ok(()), Limit::check)?;
+        self.price.map_or(Ok(()), Price::check)?;
+        self.tasks.as_ref().map_or(Ok(()), Tasks::check)?;
         let share: f64 = self.faults.iter().map(|fault| fault.share).sum();
         if share > 1.0 + 1e-9 {
             return Err(format!("the shares of its faults add up to {share}, more than 1"));
@@ -404,6 +445,16 @@ mod tests {
         check("connection = \"open\"", &["line 1", "keep_alive"]);
         check("[[model]]\n[[model]]", &["`sim` is there twice"]);
         check("[[model]]\nslots = 0", &["`sim`", "slots"]);
+        let scale = "scale = {from = 2, to = 1, delay = \"1s\", down_after = \"1s\"}";
+        check(&format!("[[model]]\n{scale}"), &["from 2 to 1"]);
+        check(&format!("[[model]]\nslots = 1\n{scale}"), &["say one of them"]);
+        check("[[model]]\ncold = {after = \"4s\", law = \"1\"}", &["line 2", "`1` is not a time"]);
+        check("[[model]]\nlimit = {requests_per_s = 5, burst = 0}", &["lets nothing in"]);
+        check("[[model]]\naccuracy = 1.5", &["line 2", "not a share"]);
+        check("[[model]]\nprice = {input = -1, output = 1}", &["a price of -1"]);
+        check("[[model]]\ntasks = {kinds = [], seed = 1}", &["names no workload"]);
+        check("[[model]]\ntasks = {kinds = [\"chess\"], seed = 1}", &["line 2", "chess"]);
+        check("[[model]]\nreasoning_tokens = \"many\"", &["line 2", "`many` is not a number of tokens"]);
         check("[[model]]\ntokens_per_chunk = 0", &["tokens_per_chunk"]);
         check("[[model]]\ntokens = 2000000", &["more than 250000"]);
         check(
@@ -411,6 +462,30 @@ mod tests {
             &["add up to 1.4"],
         );
         check("[[scenario]]\nname = \"x\"\nscript = \"50 rolle\"", &["`x`", "character 4"]);
+    }
+
+    #[test]
+    fn a_model_is_told_in_the_form_that_it_was_given_in() {
+        let toml = r#"
+            [[model]]
+            ttft = "lognormal(80ms, 0.2) tail 2% 900ms"
+            prefill_per_token = "50us"
+            rate = "flood"
+            reasoning_tokens = "lognormal(300, 0.5)"
+            scale = { from = 2, to = 8, delay = "2s", down_after = "10s" }
+            cold = { after = "4s", law = "constant(1s)" }
+            limit = { requests_per_s = 5, burst = 10 }
+            tasks = { kinds = ["chat", "tools"], seed = 7 }
+            accuracy = "95%"
+            price = { input = 0.15, output = 0.6, reported = true }
+            fault = [{ kind = "http", share = "4%", status = 503, retry_after = "1" }]
+            frozen = [{ from = "3s", until = "5s" }]
+            "#;
+        let model = Config::from_toml(toml).unwrap().models.remove(0);
+        let told = serde_json::to_string(&model).unwrap();
+        assert!(told.contains(r#""ttft":"lognormal(80ms, 0.2) tail 2% 900ms""#), "{told}");
+        assert!(told.contains(r#""cold":{"after":"4s","law":"1s"}"#), "{told}");
+        assert_eq!(serde_json::from_str::<Model>(&told).unwrap(), model);
     }
 
     #[test]

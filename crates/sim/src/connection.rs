@@ -10,6 +10,7 @@ use crate::book::Entry;
 use crate::chunk::Dialect;
 use crate::config::Connection;
 use crate::http::{self, Announced, Head};
+use crate::limit::Pass;
 use crate::play::{Gone, Player};
 use crate::reply::{Ending, Framing, Reply, Sheet};
 use crate::server::{Shared, no_key};
@@ -110,13 +111,18 @@ impl Client {
             ..Record::default()
         };
         let (entry, mut work) = Work::new(&shared, head, ask, read_at, &mut record);
-        let slots = entry.as_deref().filter(|_| work.reply.status == 200).and_then(Entry::slots);
-        let place = slots.map(Slots::enter);
+        let worker = entry.as_deref().filter(|_| work.reply.status == 200).and_then(Entry::worker);
+        let place = worker.and_then(|worker| worker.slots.as_ref()).map(Slots::enter);
         if let Some(None) = place {
             work = Work::refusal(Sheet::error(429, "rate_limit_exceeded", "the queue is full"));
         }
+        let warmth = worker.filter(|_| work.reply.status == 200).and_then(|worker| worker.warmth.as_ref());
+        // Held until the answer is over: that is when the model's rest begins.
+        let warm = warmth.map(|warmth| warmth.begin(record.nth, read_at));
+        let turn = Turn { place: place.flatten(), read_at, warm_at: warm.as_ref().map(|warm| warm.warm_at) };
         work.write_down(&mut record);
-        let result = self.answer(head, &work, place.flatten(), read_at, &mut record).await;
+        let result = self.answer(head, &work, turn, &mut record).await;
+        drop(warm);
         record.end_ns = shared.clock.now().as_nanos();
         if result.is_err() {
             record.end = End::ClientClosed;
@@ -129,8 +135,7 @@ impl Client {
         &mut self,
         head: &Head,
         work: &Work,
-        place: Option<Place<'_>>,
-        read_at: Mono,
+        turn: Turn<'_>,
         record: &mut Record,
     ) -> Result<Next, Gone> {
         let shared = Arc::clone(&self.shared);
@@ -146,21 +151,35 @@ impl Client {
             keep_writes: shared.config.record_writes,
             frozen: &work.frozen,
         };
-        let mut start = read_at;
+        let mut start = turn.read_at;
         // Held until the answer is over.
         let mut slot = None;
-        if let Some(place) = place {
+        if let Some(place) = turn.place {
             slot = tokio::select! {
-                slot = place.slot() => slot,
+                slot = place.slot(&shared.timers) => slot,
                 gone = player.client_leaves() => return gone.map(|()| Next::Drop),
             };
             start = shared.clock.now();
         }
         player.record.slot_ns = Some(start.as_nanos());
+        player.record.slots = slot.as_ref().map(|slot| slot.of);
+        if let Some(warm_at) = turn.warm_at.filter(|warm_at| *warm_at > start) {
+            player.record.cold_ns = Some(warm_at.as_nanos() - start.as_nanos());
+            start = warm_at;
+        }
         player.play(reply, bytes, start).await?;
         drop(slot);
         Ok(next(reply, announced, shared.config.connection))
     }
+}
+
+/// What a request waits for before its work.
+struct Turn<'a> {
+    /// Its place before the slots, where the model has slots.
+    place: Option<Place<'a>>,
+    read_at: Mono,
+    /// When the model has started, where it was cold.
+    warm_at: Option<Mono>,
 }
 
 /// What is to be done for one request.
@@ -197,7 +216,12 @@ impl Work {
         let arrival = entry.arrive(ask.prompt_hash, read_at);
         record.nth = arrival.nth;
         record.try_number = arrival.try_number;
-        let (reply, frozen) = entry.answer(&ask, arrival);
+        let pass = entry.worker().and_then(|worker| worker.bucket.as_ref()).map(|bucket| bucket.ask(read_at));
+        if let Some(pass) = pass.filter(|pass| !pass.admitted) {
+            return (Some(entry), Self::refusal(pass.refusal()));
+        }
+        let (mut reply, frozen) = entry.answer(&ask, arrival);
+        reply.headers.extend(pass.into_iter().flat_map(Pass::headers));
         (Some(entry), Self { reply, frozen })
     }
 
@@ -209,7 +233,10 @@ impl Work {
     fn write_down(&self, record: &mut Record) {
         record.status = self.reply.status;
         record.fault = self.reply.fault.map(str::to_owned);
-        if let Some((input, output)) = self.reply.usage {
+        let said = self.reply.said;
+        record.right = said.right;
+        record.cost = said.cost.map(|cost| cost.to_string());
+        if let Some((input, output)) = said.usage {
             record.input_tokens = input;
             record.output_tokens = Some(output);
         }

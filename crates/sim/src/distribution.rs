@@ -1,17 +1,18 @@
 //! What a simulated time is drawn from.
 
+use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution as _, LogNormal};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::units::{parse_duration, parse_share, parsed};
+use crate::units::{self, parse_duration, parse_share, parsed};
 
 /// The distribution of a time: a body and, with a stated share, a tail.
 ///
-/// Written `50ms`, `lognormal(200ms, 0.4)`, or `lognormal(200ms, 0.4) tail 5% lognormal(2s, 0.5)`.
+/// Written `50ms` (or `constant(50ms)`), `lognormal(200ms, 0.4)`, or `lognormal(200ms, 0.4) tail 5% lognormal(2s, 0.5)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
     /// What most draws come from.
@@ -54,8 +55,6 @@ impl Distribution {
             Some((share, tail)) if pick < share => tail,
             _ => self.body,
         };
-        let factor =
-            |sigma: f64, random: &mut _| LogNormal::new(0.0, sigma).map_or(1.0, |law| law.sample(random));
         let span = match part {
             Part::Constant(span) => span,
             Part::LogNormal { median, sigma } => {
@@ -65,6 +64,11 @@ impl Distribution {
         };
         span.min(LONGEST_DRAW)
     }
+}
+
+/// exp(sigma · Z), Z standard normal.
+fn factor(sigma: f64, random: &mut impl Rng) -> f64 {
+    LogNormal::new(0.0, sigma).map_or(1.0, |law| law.sample(random))
 }
 
 impl FromStr for Distribution {
@@ -85,15 +89,126 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let Some(inside) = text.strip_prefix("lognormal(").and_then(|rest| rest.strip_suffix(')')) else {
-            return parse_duration(text).map(Self::Constant);
+        let Some(inside) = inside(text, "lognormal(") else {
+            return parse_duration(inside(text, "constant(").unwrap_or(text)).map(Self::Constant);
         };
-        let (median, sigma) = inside.split_once(',').ok_or("write lognormal(MEDIAN, SIGMA)")?;
-        let sigma: f64 = sigma.trim().parse().map_err(|_| format!("`{sigma}` is not a number"))?;
-        if !(0.0..=WIDEST_SIGMA).contains(&sigma) {
-            return Err(format!("sigma {sigma} is not between 0 and {WIDEST_SIGMA}"));
-        }
+        let (median, sigma) = median_and_sigma(inside)?;
         Ok(Self::LogNormal { median: parse_duration(median)?, sigma })
+    }
+}
+
+/// What stands behind `opening` and before a closing bracket.
+fn inside<'t>(text: &'t str, opening: &str) -> Option<&'t str> {
+    text.strip_prefix(opening)?.strip_suffix(')')
+}
+
+fn median_and_sigma(inside: &str) -> Result<(&str, f64), String> {
+    let (median, sigma) = inside.split_once(',').ok_or("write lognormal(MEDIAN, SIGMA)")?;
+    let sigma: f64 = sigma.trim().parse().map_err(|_| format!("`{sigma}` is not a number"))?;
+    if !(0.0..=WIDEST_SIGMA).contains(&sigma) {
+        return Err(format!("sigma {sigma} is not between 0 and {WIDEST_SIGMA}"));
+    }
+    Ok((median, sigma))
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(span) => f.write_str(&units::span(*span)),
+            Self::LogNormal { median, sigma } => write!(f, "lognormal({}, {sigma})", units::span(*median)),
+        }
+    }
+}
+
+impl fmt::Display for Distribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.body)?;
+        match self.tail {
+            Some((share, part)) => write!(f, " tail {}% {part}", (share * 1e8).round() / 1e6),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Distribution {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// The distribution of a number of tokens. Written `300`, or `lognormal(300, 0.5)` with the median.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Count {
+    /// Always the same.
+    Fixed(u32),
+    /// median · exp(sigma · Z), Z standard normal, rounded.
+    LogNormal {
+        /// The median.
+        median: u32,
+        /// Standard deviation of the logarithm; 0 to 5.
+        sigma: f64,
+    },
+}
+
+impl Count {
+    /// The median.
+    pub fn median(self) -> u32 {
+        match self {
+            Self::Fixed(count) | Self::LogNormal { median: count, .. } => count,
+        }
+    }
+
+    pub(crate) fn draw(self, random: &mut impl Rng) -> u32 {
+        match self {
+            Self::Fixed(count) => count,
+            // The cast takes what is too large to the largest.
+            Self::LogNormal { median, sigma } => (f64::from(median) * factor(sigma, random)).round() as u32,
+        }
+    }
+}
+
+impl From<u32> for Count {
+    fn from(count: u32) -> Self {
+        Self::Fixed(count)
+    }
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let count = |text: &str| {
+            let wrong = |_| format!("`{text}` is not a number of tokens: write 300, or lognormal(300, 0.5)");
+            text.trim().parse::<u32>().map_err(wrong)
+        };
+        let Some(inside) = inside(text, "lognormal(") else { return count(text).map(Self::Fixed) };
+        let (median, sigma) = median_and_sigma(inside)?;
+        Ok(Self::LogNormal { median: count(median)?, sigma })
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(count) => write!(f, "{count}"),
+            Self::LogNormal { median, sigma } => write!(f, "lognormal({median}, {sigma})"),
+        }
+    }
+}
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(count) => to.serialize_u32(*count),
+            Self::LogNormal { .. } => to.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        units::number_or_text(from, "a number of tokens", |number| number.to_string().parse(), str::parse)
     }
 }
 
@@ -121,6 +236,34 @@ mod tests {
     #[test]
     fn constants_are_constant() {
         assert_eq!(draws("50ms", 3), [50.0, 50.0, 50.0]);
+    }
+
+    #[test]
+    fn laws_are_told_as_they_are_written() {
+        for text in [
+            "50ms",
+            "lognormal(200ms, 0.4)",
+            "lognormal(200ms, 0.4) tail 5% lognormal(2s, 0.5)",
+            "1s tail 0.7% 2s",
+        ] {
+            assert_eq!(text.parse::<Distribution>().unwrap().to_string(), text);
+        }
+        assert_eq!("constant(1s)".parse::<Distribution>(), "1s".parse());
+        for text in ["300", "lognormal(300, 0.5)"] {
+            assert_eq!(text.parse::<Count>().unwrap().to_string(), text);
+        }
+        for wrong in ["", "-1", "1.5", "lognormal(300)", "lognormal(x, 1)"] {
+            assert!(wrong.parse::<Count>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn counts_have_their_median() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let law = Count::LogNormal { median: 300, sigma: 0.5 };
+        let mut counts: Vec<u32> = (0..2_001).map(|_| law.draw(&mut random)).collect();
+        counts.sort_unstable();
+        assert!((285..315).contains(&counts[1_000]), "{}", counts[1_000]);
     }
 
     #[test]

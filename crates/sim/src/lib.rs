@@ -7,27 +7,38 @@
 //! Invariant: nothing here comes from `wire`, `transport` or `load`: a client checked against its own encoder would
 //! only be shown to agree with itself.
 
+mod answers;
 mod ask;
 mod book;
 mod chunk;
+mod cold;
 pub mod config;
 mod connection;
 pub mod distribution;
 mod http;
+mod limit;
 mod model;
 mod play;
+mod price;
+mod random;
 mod reply;
 pub mod script;
 mod server;
 mod slots;
+mod speech;
 mod stream;
 mod tls;
 mod transform;
 pub mod truth;
 pub mod units;
 
+pub use answers::Tasks;
+pub use cold::Cold;
 pub use config::{Config, ConfigError, Model};
-pub use distribution::Distribution;
+pub use distribution::{Count, Distribution};
+pub use limit::Limit;
+pub use price::Price;
 pub use script::scenarios;
 pub use server::{Running, Server};
+pub use slots::Scale;
 pub use truth::{Record, Truth};

@@ -3,30 +3,28 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use inferometer_tokens::Tokenizer;
+use rand::RngExt;
 
+use crate::answers::Knowledge;
 use crate::ask::Ask;
-use crate::chunk::{Chunk, Dialect, Usage, Whole};
+use crate::chunk::{Call, Chunk, Dialect, Usage, Whole};
+use crate::cold::Warmth;
 use crate::config::{DEFAULT_TOKENS, Fault, FaultKind, MAX_TOKENS, Model, Rate};
-use crate::reply::{Block, Content, Ending, Event, Framing, Reply, Run, Sheet};
+use crate::limit::Bucket;
+use crate::random::{Purpose, random};
+use crate::reply::{Block, Content, Ending, Event, Framing, Reply, Run, Said, Sheet};
 use crate::slots::Slots;
-
-/// The text of every answer, a token a word, over and over.
-const WORDS: [&str; 32] = [
-    " north", " by", " west", " lies", " the", " old", " harbour", ",", " where", " small", " boats",
-    " wait", " for", " wind", " and", " tide", ".", " Each", " morning", " the", " pilot", " reads", " his",
-    " charts", ",", " counts", " the", " buoys", " and", " sets", " out", ".",
-];
-
-/// Pieces of text of one kind, before they repeat.
-const VARIANTS: u32 = WORDS.len() as u32;
+use crate::speech::{Piece, PieceKind, VARIANTS, Words, joined, word};
 
 /// A model and the bytes that it answers with, made once.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) model: Model,
     pub(crate) slots: Option<Slots>,
+    pub(crate) warmth: Option<Warmth>,
+    pub(crate) bucket: Option<Bucket>,
+    knowledge: Option<Knowledge>,
     /// The model's name as a JSON string.
     name: String,
     chat: OnceLock<Arc<Block>>,
@@ -34,13 +32,15 @@ pub(crate) struct Worker {
 }
 
 /// The kinds of event that a model's answer consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
     Opener,
     /// Reasoning of this many tokens.
     Reasoning(u32),
     /// Answer of this many tokens.
     Answer(u32),
+    /// A part of an answer that says something.
+    Piece(Piece),
     Finish(&'static str),
     Usage(Usage),
     Error,
@@ -49,7 +49,7 @@ enum What {
 }
 
 /// Like events at equal distance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Beat {
     at_ns: u64,
     gap_ns: f64,
@@ -58,21 +58,35 @@ struct Beat {
 }
 
 /// What one request gets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Draw<'a> {
     first_ns: u64,
     token_ns: f64,
-    reasoning: u32,
-    answer: u32,
+    input: u64,
+    reasoning: Words,
+    answer: Words,
     finish: &'static str,
+    /// Whether the answer is the right one, where there is one.
+    right: Option<bool>,
     fault: Option<&'a Fault>,
 }
 
 impl Worker {
-    pub(crate) fn new(model: Model) -> Self {
-        let name = serde_json::Value::from(model.name.as_str()).to_string();
-        let slots = model.slots.map(|slots| Slots::new(slots, model.queue));
-        Self { model, slots, name, chat: OnceLock::new(), completions: OnceLock::new() }
+    /// A model at rest, which knows what `knowledge` knows.
+    pub(crate) fn new(model: Model, knowledge: Option<Knowledge>) -> Self {
+        Self {
+            name: serde_json::Value::from(model.name.as_str()).to_string(),
+            slots: match model.scale {
+                Some(scale) => Some(Slots::scaled(scale, model.queue)),
+                None => model.slots.map(|slots| Slots::new(slots, model.queue)),
+            },
+            warmth: model.cold.map(|cold| Warmth::new(cold, model.seed)),
+            bucket: model.limit.map(Bucket::new),
+            knowledge,
+            model,
+            chat: OnceLock::new(),
+            completions: OnceLock::new(),
+        }
     }
 
     /// The answer to the `nth` request of this model, as writes.
@@ -98,31 +112,52 @@ impl Worker {
 
     fn draw(&self, ask: &Ask, nth: u64) -> Draw<'_> {
         let model = &self.model;
-        let mut random = ChaCha8Rng::seed_from_u64(model.seed);
-        random.set_stream(nth);
+        let mut random = random(model.seed, nth, Purpose::Answer);
         let mut pick: f64 = random.random();
         let fault = model.faults.iter().find(|fault| {
             pick -= fault.share;
             pick < 0.0
         });
-        let prefill = nanos(model.prefill_per_token).saturating_mul(ask.input_tokens);
-        let wanted = model.tokens.or(ask.max_tokens).unwrap_or(DEFAULT_TOKENS);
-        let limit = ask.max_tokens.unwrap_or(MAX_TOKENS).min(MAX_TOKENS);
-        let reasoning = model.reasoning_tokens.min(limit);
-        let answer = wanted.min(limit - reasoning);
-        let capped = answer < wanted || (model.tokens.is_none() && ask.max_tokens.is_some());
-        let empty = fault.is_some_and(|fault| fault.kind == FaultKind::Empty);
-        Draw {
-            first_ns: nanos(model.ttft.draw(&mut random)).saturating_add(prefill),
+        let prompt = self.knowledge.as_ref().map(|_| ask.prompt_text());
+        let input = prompt.as_ref().map_or(ask.input_tokens, |text| Tokenizer::o200k().count(text));
+        let prefill = nanos(model.prefill_per_token).saturating_mul(input);
+        let first_ns = nanos(model.ttft.draw(&mut random)).saturating_add(prefill);
+        let said = self.knowledge.as_ref().zip(prompt).and_then(|(known, text)| known.answer(&text, nth));
+        let mut draw = Draw {
+            first_ns,
             token_ns: match model.rate {
                 Rate::PerSecond(rate) => 1e9 / rate,
                 Rate::Flood => 0.0,
             },
-            reasoning: if empty { 0 } else { reasoning },
-            answer: if empty { 0 } else { answer },
-            finish: if capped && !empty { "length" } else { "stop" },
+            input,
+            reasoning: Words::NONE,
+            answer: Words::NONE,
+            finish: "stop",
+            right: said.as_ref().map(|(_, right)| *right),
             fault,
+        };
+        if fault.is_none_or(|fault| fault.kind != FaultKind::Empty) {
+            let reasoning = model.reasoning_tokens.draw(&mut random);
+            self.fill(ask, &mut draw, reasoning, said.map(|(words, _)| words));
         }
+        draw
+    }
+
+    /// Fills in what is said, as far as the request's limit lets it: reasoning first.
+    fn fill(&self, ask: &Ask, draw: &mut Draw, reasoning: u32, said: Option<Words>) {
+        let limit = ask.max_tokens.unwrap_or(MAX_TOKENS).min(MAX_TOKENS);
+        let reasoning = reasoning.min(limit);
+        draw.reasoning = Words::Salad(reasoning);
+        let says_something = said.is_some();
+        let wanted = self.model.tokens.or(ask.max_tokens).unwrap_or(DEFAULT_TOKENS);
+        let (answer, cut) = said.unwrap_or(Words::Salad(wanted)).split(limit - reasoning);
+        let whole_limit = !says_something && self.model.tokens.is_none() && ask.max_tokens.is_some();
+        draw.finish = match () {
+            () if cut.tokens() > 0 || whole_limit => "length",
+            () if answer.has_call() => "tool_calls",
+            () => "stop",
+        };
+        draw.answer = answer;
     }
 
     /// The events of a streamed answer, in order.
@@ -133,21 +168,22 @@ impl Worker {
         }
         let break_at =
             draw.fault.filter(|fault| fault.kind != FaultKind::Empty).map(|fault| fault.after_tokens);
-        let mut tokens = Tokens { chunk: self.model.tokens_per_chunk, draw, chunks: 0 };
+        let mut tokens = Tokens { chunk: self.model.tokens_per_chunk, draw, before: 0, last: 0 };
         let before = break_at.unwrap_or(u32::MAX);
-        let (reasoning, answer) = split(draw, before);
-        tokens.push(&mut beats, reasoning, What::Reasoning);
-        tokens.push(&mut beats, answer, What::Answer);
+        let (reasoning, reasoning_left) = draw.reasoning.split(before);
+        let (answer, answer_left) = draw.answer.split(before - reasoning.tokens());
+        tokens.push(&mut beats, &reasoning, What::Reasoning);
+        tokens.push(&mut beats, &answer, What::Answer);
         let malformed = draw.fault.is_some_and(|fault| fault.kind == FaultKind::Malformed);
         if malformed {
             beats.push(tokens.now(What::Malformed));
-            tokens.push(&mut beats, draw.reasoning - reasoning, What::Reasoning);
-            tokens.push(&mut beats, draw.answer - answer, What::Answer);
+            tokens.push(&mut beats, &reasoning_left, What::Reasoning);
+            tokens.push(&mut beats, &answer_left, What::Answer);
         }
         if break_at.is_none() || malformed {
             beats.push(tokens.now(What::Finish(draw.finish)));
             if ask.include_usage || self.model.running_usage {
-                beats.push(tokens.now(What::Usage(usage(ask, draw))));
+                beats.push(tokens.now(What::Usage(self.usage(draw))));
             }
             beats.push(tokens.now(What::Done));
         } else if draw.fault.is_some_and(|fault| fault.kind == FaultKind::StreamError) {
@@ -172,7 +208,6 @@ impl Worker {
         });
         let runs = runs.collect();
         let Sheet { status, headers, head_ns, single_bytes, .. } = self.stream_head();
-        let (ending, fault, usage) = outcome(ask, draw);
         Reply {
             status,
             headers,
@@ -180,9 +215,9 @@ impl Worker {
             framing: Framing::Chunked,
             runs,
             single_bytes,
-            ending,
-            usage,
-            fault,
+            ending: ending(draw),
+            said: self.said(draw),
+            fault: draw.fault.map(|fault| fault.kind.name()),
         }
     }
 
@@ -196,37 +231,38 @@ impl Worker {
         let mut sent = 0;
         for beat in self.beats(ask, draw) {
             for i in 0..beat.count {
-                let (mut chunk, content) = chunk(beat.what, i);
+                let (mut chunk, content) = chunk(&beat.what, i);
                 sent += u64::from(content.tokens);
                 if self.model.running_usage
                     && let Some(chunk) = chunk.as_mut()
                 {
-                    chunk.usage = Some(Usage { completion: sent, ..usage(ask, draw) });
+                    chunk.usage = Some(Usage { completion: sent, ..self.usage(draw) });
                 }
                 let body =
-                    chunk.map_or_else(|| literal(beat.what), |chunk| chunk.event(ask.dialect, &self.name));
+                    chunk.map_or_else(|| literal(&beat.what), |chunk| chunk.event(ask.dialect, &self.name));
                 let at_ns = beat.at_ns.saturating_add((beat.gap_ns * f64::from(i)) as u64);
                 sheet.events.push(Event { at_ns, body, content });
             }
         }
-        (sheet.ending, sheet.fault, sheet.usage) = outcome(ask, draw);
+        self.conclude(&mut sheet, draw);
         sheet
     }
 
     /// The answer in one JSON body, when its last token is there.
     fn whole(&self, ask: &Ask, draw: &Draw) -> Sheet {
-        let text = |tokens| (0..tokens).map(word).collect::<String>();
-        let (reasoning, answer) = (draw.reasoning, draw.answer);
+        let (reasoning, answer) = (draw.reasoning.tokens(), draw.answer.tokens());
+        let part = |kind| draw.answer.text(kind);
         let whole = Whole {
-            content: text(answer),
-            reasoning: text(reasoning),
+            content: part(PieceKind::Content),
+            reasoning: draw.reasoning.text(PieceKind::Content),
+            call: draw.answer.has_call().then(|| (part(PieceKind::Call), part(PieceKind::Arguments))),
             finish: Some(draw.finish.into()),
-            usage: Some(usage(ask, draw)),
+            usage: Some(self.usage(draw)),
         };
         let mut body = whole.body(ask.dialect, &self.name);
         let kind = draw.fault.map(|fault| fault.kind);
         match kind {
-            Some(FaultKind::StreamError) => body = literal(What::Error).split_off("data: ".len()),
+            Some(FaultKind::StreamError) => body = literal(&What::Error).split_off("data: ".len()),
             Some(FaultKind::Truncate | FaultKind::Malformed | FaultKind::Cut | FaultKind::Reset) => {
                 body.truncate(body.len() / 2);
             }
@@ -240,7 +276,7 @@ impl Worker {
             event.at_ns = draw.first_ns.saturating_add(work_ns as u64);
             event.content = content;
         }
-        (sheet.ending, sheet.fault, sheet.usage) = outcome(ask, draw);
+        self.conclude(&mut sheet, draw);
         if matches!(sheet.ending, Ending::Cut | Ending::Reset) {
             sheet.framing = Some(Framing::Chunked);
         }
@@ -257,19 +293,19 @@ impl Worker {
             let mut kit = Block::default();
             let k = self.model.tokens_per_chunk;
             for i in 0..VARIANTS {
-                self.push(&mut kit, dialect, What::Answer(k), i);
+                self.push(&mut kit, dialect, &What::Answer(k), i);
             }
             for i in 0..VARIANTS {
-                self.push(&mut kit, dialect, What::Reasoning(k), i);
+                self.push(&mut kit, dialect, &What::Reasoning(k), i);
             }
             for what in SINGLES {
-                self.push(&mut kit, dialect, what, 0);
+                self.push(&mut kit, dialect, &what, 0);
             }
             Arc::new(kit)
         }))
     }
 
-    fn push(&self, block: &mut Block, dialect: Dialect, what: What, i: u32) -> u32 {
+    fn push(&self, block: &mut Block, dialect: Dialect, what: &What, i: u32) -> u32 {
         let (chunk, content) = chunk(what, i);
         let body = chunk.map_or_else(|| literal(what), |chunk| chunk.event(dialect, &self.name));
         block.push(Framing::Chunked, &body, content)
@@ -278,14 +314,35 @@ impl Worker {
     /// Where the bytes of `beat` are: in the kit, or appended to `own`.
     fn place(&self, beat: &Beat, dialect: Dialect, own: &mut Block) -> Place {
         let full = self.model.tokens_per_chunk;
-        match beat.what {
-            What::Answer(k) if k == full => Place::Kit(0, VARIANTS),
-            What::Reasoning(k) if k == full => Place::Kit(VARIANTS, VARIANTS),
-            what => match SINGLES.iter().position(|single| *single == what) {
+        match &beat.what {
+            What::Answer(k) if *k == full => Place::Kit(0, VARIANTS),
+            What::Reasoning(k) if *k == full => Place::Kit(VARIANTS, VARIANTS),
+            what => match SINGLES.iter().position(|single| single == what) {
                 Some(at) => Place::Kit(2 * VARIANTS + at as u32, 1),
                 None => Place::Own(self.push(own, dialect, what, 0)),
             },
         }
+    }
+
+    fn usage(&self, draw: &Draw) -> Usage {
+        let reasoning = u64::from(draw.reasoning.tokens());
+        let completion = reasoning + u64::from(draw.answer.tokens());
+        let usage = Usage::new(draw.input, completion);
+        let price = self.model.price.filter(|price| price.reported);
+        let cost = price.map(|price| price.of(usage));
+        Usage { reasoning: (reasoning > 0).then_some(reasoning), cost, ..usage }
+    }
+
+    /// What is told of it beside the bytes.
+    fn said(&self, draw: &Draw) -> Said {
+        let usage = self.usage(draw);
+        Said { usage: Some((usage.prompt, usage.completion)), right: draw.right, cost: usage.cost }
+    }
+
+    fn conclude(&self, sheet: &mut Sheet, draw: &Draw) {
+        sheet.ending = ending(draw);
+        sheet.fault = draw.fault.map(|fault| fault.kind.name());
+        sheet.said = self.said(draw);
     }
 }
 
@@ -301,60 +358,59 @@ enum Place {
 const SINGLES: [What; 6] =
     [What::Opener, What::Finish("stop"), What::Finish("length"), What::Done, What::Error, What::Malformed];
 
-/// Places tokens in time: chunk i comes i chunks' tokens after the first.
+/// Places tokens in time: an event comes as much after the first as the tokens before it take.
 struct Tokens<'a> {
     chunk: u32,
     draw: &'a Draw<'a>,
-    chunks: u32,
+    /// Tokens placed so far, and those before the last event. A part of a chunk takes as long as a whole one.
+    before: u32,
+    last: u32,
 }
 
 impl Tokens<'_> {
-    fn push(&mut self, beats: &mut Vec<Beat>, tokens: u32, what: fn(u32) -> What) {
-        let gap_ns = self.draw.token_ns * f64::from(self.chunk);
-        let (full, rest) = (tokens / self.chunk, tokens % self.chunk);
-        if full > 0 {
-            beats.push(Beat { at_ns: self.at(self.chunks), gap_ns, count: full, what: what(self.chunk) });
-            self.chunks += full;
-        }
-        if rest > 0 {
-            beats.push(Beat { at_ns: self.at(self.chunks), gap_ns: 0.0, count: 1, what: what(rest) });
-            self.chunks += 1;
+    fn push(&mut self, beats: &mut Vec<Beat>, words: &Words, salad: fn(u32) -> What) {
+        match words {
+            Words::Salad(tokens) => {
+                let (full, rest) = (tokens / self.chunk, tokens % self.chunk);
+                self.place(beats, salad(self.chunk), self.chunk, full);
+                self.place(beats, salad(rest), self.chunk, u32::from(rest > 0));
+            }
+            Words::Said(pieces) => {
+                for piece in joined(pieces, self.chunk) {
+                    let tokens = piece.tokens;
+                    self.place(beats, What::Piece(piece), tokens, 1);
+                }
+            }
         }
     }
 
-    /// At the time of the last chunk.
+    fn place(&mut self, beats: &mut Vec<Beat>, what: What, tokens: u32, count: u32) {
+        if count > 0 {
+            let gap_ns = self.draw.token_ns * f64::from(tokens);
+            beats.push(Beat { at_ns: self.at(self.before), gap_ns, count, what });
+            self.last = self.before.saturating_add(tokens.saturating_mul(count - 1));
+            self.before = self.before.saturating_add(tokens.saturating_mul(count));
+        }
+    }
+
+    /// At the time of the last event.
     fn now(&self, what: What) -> Beat {
-        Beat { at_ns: self.at(self.chunks.saturating_sub(1)), gap_ns: 0.0, count: 1, what }
+        Beat { at_ns: self.at(self.last), gap_ns: 0.0, count: 1, what }
     }
 
-    fn at(&self, chunk: u32) -> u64 {
-        let after = self.draw.token_ns * f64::from(self.chunk) * f64::from(chunk);
-        self.draw.first_ns.saturating_add(after as u64)
+    fn at(&self, tokens: u32) -> u64 {
+        self.draw.first_ns.saturating_add((self.draw.token_ns * f64::from(tokens)) as u64)
     }
 }
 
-/// Reasoning and answer tokens among the first `tokens`.
-fn split(draw: &Draw, tokens: u32) -> (u32, u32) {
-    let reasoning = draw.reasoning.min(tokens);
-    (reasoning, draw.answer.min(tokens - reasoning))
-}
-
-fn usage(ask: &Ask, draw: &Draw) -> Usage {
-    let completion = u64::from(draw.reasoning) + u64::from(draw.answer);
-    let reasoning = (draw.reasoning > 0).then_some(u64::from(draw.reasoning));
-    Usage { reasoning, ..Usage::new(ask.input_tokens, completion) }
-}
-
-/// How an answer ends, what is wrong with it, and what its usage would say.
-fn outcome(ask: &Ask, draw: &Draw) -> (Ending, Option<&'static str>, Option<(u64, u64)>) {
-    let ending = match draw.fault.map(|fault| fault.kind) {
+/// How an answer ends.
+fn ending(draw: &Draw) -> Ending {
+    match draw.fault.map(|fault| fault.kind) {
         Some(FaultKind::Reset) => Ending::Reset,
         Some(FaultKind::Cut) => Ending::Cut,
         Some(FaultKind::Hang) => Ending::Hang,
         _ => Ending::Finish,
-    };
-    let usage = usage(ask, draw);
-    (ending, draw.fault.map(|fault| fault.kind.name()), Some((usage.prompt, usage.completion)))
+    }
 }
 
 fn refusal(fault: &Fault) -> Sheet {
@@ -366,20 +422,17 @@ fn refusal(fault: &Fault) -> Sheet {
     sheet
 }
 
-fn word(i: u32) -> &'static str {
-    WORDS.get((i % VARIANTS) as usize).copied().unwrap_or_default()
-}
-
 /// The `i`th event of a kind; none for those that are not of the usual form.
-fn chunk(what: What, i: u32) -> (Option<Chunk>, Content) {
+fn chunk(what: &What, i: u32) -> (Option<Chunk>, Content) {
     let text = |k: u32| (0..k).map(|j| word(i.wrapping_mul(k).wrapping_add(j))).collect::<String>();
-    match what {
+    match *what {
         What::Opener => (Some(Chunk { role: true, ..Chunk::default() }), Content::default()),
         What::Reasoning(k) => {
             let reasoning = Some(("reasoning_content", text(k)));
             (Some(Chunk { reasoning, ..Chunk::default() }), Content::reasoning(k))
         }
         What::Answer(k) => (Some(Chunk { content: Some(text(k)), ..Chunk::default() }), Content::answer(k)),
+        What::Piece(ref piece) => (Some(piece_chunk(piece)), Content::answer(piece.tokens)),
         What::Finish(reason) => {
             (Some(Chunk { finish: Some(reason.into()), ..Chunk::default() }), Content::default())
         }
@@ -388,8 +441,17 @@ fn chunk(what: What, i: u32) -> (Option<Chunk>, Content) {
     }
 }
 
+fn piece_chunk(piece: &Piece) -> Chunk {
+    let text = piece.text.clone();
+    match piece.kind {
+        PieceKind::Content => Chunk { content: Some(text), ..Chunk::default() },
+        PieceKind::Call => Chunk { call: Some(Call::Opens(text)), ..Chunk::default() },
+        PieceKind::Arguments => Chunk { call: Some(Call::Arguments(text)), ..Chunk::default() },
+    }
+}
+
 /// The bytes of the events that are no chunks.
-fn literal(what: What) -> Vec<u8> {
+fn literal(what: &What) -> Vec<u8> {
     match what {
         What::Error => b"data: {\"error\":{\"message\":\"engine stopped\",\"code\":500}}\n\n".to_vec(),
         What::Malformed => b"data: {\"choices\":[{\"delta\":{\"conte\n\n".to_vec(),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::price::Cost;
+
 /// What an event carries, as far as the truth about it goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
@@ -137,6 +139,17 @@ impl Run {
     }
 }
 
+/// What an answer says, as far as the truth tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// Input and output tokens of the usage, where it says something.
+    pub(crate) usage: Option<(u64, u64)>,
+    /// Whether the answer is the right one, where there is one.
+    pub(crate) right: Option<bool>,
+    /// The cost that the usage tells.
+    pub(crate) cost: Option<Cost>,
+}
+
 /// A whole answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -150,8 +163,7 @@ pub(crate) struct Reply {
     /// Each byte in a write of its own (W66).
     pub(crate) single_bytes: bool,
     pub(crate) ending: Ending,
-    /// What usage says, where it says something.
-    pub(crate) usage: Option<(u64, u64)>,
+    pub(crate) said: Said,
     /// What is wrong with it, in a word.
     pub(crate) fault: Option<&'static str>,
 }
@@ -175,7 +187,7 @@ pub(crate) struct Sheet {
     pub(crate) events: Vec<Event>,
     pub(crate) single_bytes: bool,
     pub(crate) ending: Ending,
-    pub(crate) usage: Option<(u64, u64)>,
+    pub(crate) said: Said,
     pub(crate) fault: Option<&'static str>,
 }
 
@@ -190,7 +202,7 @@ impl Sheet {
             events: Vec::new(),
             single_bytes: false,
             ending: Ending::Finish,
-            usage: None,
+            said: Said::default(),
             fault: None,
         }
     }
@@ -242,7 +254,7 @@ impl Sheet {
             headers: self.headers,
             single_bytes: self.single_bytes,
             ending: self.ending,
-            usage: self.usage,
+            said: self.said,
             fault: self.fault,
         }
     }

@@ -72,9 +72,9 @@ impl Server {
         let shared = Arc::new(Shared {
             timers: Timers::new(&clock),
             book: Book::new(&config)?,
+            log: Mutex::new(Log::new(config.models.clone())),
             config,
             clock,
-            log: Mutex::default(),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();

@@ -160,7 +160,7 @@ fn insert_no_delta(sheet: &mut Sheet) {
 
 /// Puts a usage-only event before `[DONE]`, which says what usage says anyway.
 fn insert_usage(sheet: &mut Sheet) {
-    let Some((prompt, completion)) = sheet.usage else { return };
+    let Some((prompt, completion)) = sheet.said.usage else { return };
     let usage = Chunk { usage: Some(Usage::new(prompt, completion)), ..Chunk::default() };
     let done = sheet.events.iter().position(|event| event.body.starts_with(b"data: [DONE]"));
     let at = done.unwrap_or(sheet.events.len());
@@ -252,7 +252,7 @@ mod tests {
             content: Content::answer(1),
         };
         sheet.events = bodies.iter().enumerate().map(event).collect();
-        sheet.usage = Some((7, 2));
+        sheet.said.usage = Some((7, 2));
         sheet
     }
 

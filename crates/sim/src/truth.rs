@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Model;
+
 /// The most finished requests that are kept; later ones are only counted.
 pub const MAX_RECORDS: usize = 200_000;
 
@@ -58,16 +60,24 @@ pub struct Record {
     pub sent_tokens: u64,
     /// The HTTP status answered.
     pub status: u16,
-    /// What was wrong on purpose.
+    /// What was wrong on purpose: a kind of fault, or `limit`.
     pub fault: Option<String>,
+    /// Whether the right answer was chosen, however much of it was sent; null where there is none.
+    pub right: Option<bool>,
+    /// The cost that usage tells, in US dollars.
+    pub cost: Option<String>,
     /// How it ended.
     pub end: End,
     /// The request's head was read.
     pub head_ns: u64,
     /// The request was completely read. A script's times count from here.
     pub read_ns: u64,
-    /// A slot was free and the work began; a model's times count from here.
+    /// A slot was free and the work began; a model's times count from here, or from the end of its start.
     pub slot_ns: Option<u64>,
+    /// Slots that the model had then; null where it has no limit.
+    pub slots: Option<u32>,
+    /// How long it waited, with its slot, for the model to start; null where the model was warm.
+    pub cold_ns: Option<u64>,
     /// When the first output event was planned.
     pub planned_first_ns: Option<u64>,
     /// When the last output event was planned.
@@ -120,6 +130,8 @@ pub struct Counters {
 /// Everything the server knows about what it did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
+    /// The models as they are planted, in the form of the configuration.
+    pub models: Vec<Model>,
     /// Sums.
     pub counters: Counters,
     /// Requests whose answer is over, in the order of their ends.
@@ -145,6 +157,11 @@ pub(crate) struct Ticket {
 }
 
 impl Log {
+    /// Nothing has happened yet to `models`.
+    pub(crate) fn new(models: Vec<Model>) -> Self {
+        Self { truth: Truth { models, ..Truth::default() }, ..Self::default() }
+    }
+
     pub(crate) fn truth(&self) -> &Truth {
         &self.truth
     }
@@ -194,10 +211,11 @@ impl Log {
         self.truth.requests.push(record);
     }
 
-    /// Forgets everything but the connections that are open.
+    /// Forgets everything but the models and the connections that are open.
     pub(crate) fn reset(&mut self) {
         let open_connections = self.truth.counters.open_connections;
-        *self = Self { epoch: self.epoch + 1, ..Self::default() };
+        let models = std::mem::take(&mut self.truth.models);
+        *self = Self { epoch: self.epoch + 1, ..Self::new(models) };
         self.truth.counters.open_connections = open_connections;
     }
 }
@@ -208,7 +226,7 @@ mod tests {
 
     #[test]
     fn counts_and_forgets() {
-        let mut log = Log::default();
+        let mut log = Log::new(vec![Model::default()]);
         let (a, b) = (log.begin(1), log.begin(1));
         log.end(a, Record { status: 200, ..Record::default() });
         assert_eq!(log.truth().counters.in_flight, 1);
@@ -216,7 +234,7 @@ mod tests {
         assert_eq!(log.truth().counters.distinct_prompts, 1);
         log.reset();
         log.end(b, Record::default());
-        assert_eq!(*log.truth(), Truth::default());
+        assert_eq!(*log.truth(), *Log::new(vec![Model::default()]).truth());
         assert_eq!(log.begin(1).ordinal, 1);
     }
 }

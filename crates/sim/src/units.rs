@@ -48,6 +48,30 @@ pub(crate) fn some_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option
     duration(from).map(Some)
 }
 
+/// For `#[serde(with)]` on a time that is also told.
+pub(crate) mod text {
+    use std::time::Duration;
+
+    use serde::{Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::span(*span))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        super::duration(from)
+    }
+}
+
+/// A time as it is typed: in the largest unit that it is a whole number of.
+pub(crate) fn span(span: Duration) -> String {
+    let nanos = span.as_nanos();
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let unit = units.into_iter().find(|(length, _)| nanos.is_multiple_of(*length));
+    let (length, name) = unit.unwrap_or((1, "ns"));
+    format!("{}{name}", nanos / length)
+}
+
 /// For `#[serde(deserialize_with)]` on a share: a string such as `5%`, or a number from 0 to 1.
 pub(crate) fn share<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     number_or_text(
@@ -117,6 +141,8 @@ mod tests {
         check("200us", Some(0.2));
         check("2 m", Some(120_000.0));
         check("0", Some(0.0));
+        let told = |text: &str| span(parse_duration(text).unwrap());
+        assert_eq!(["0", "1.5s", "2m", "50us", "10ns"].map(told), ["0s", "1500ms", "120s", "50us", "10ns"]);
         for wrong in ["", "50", "ms", "-1ms", "1h", "1e3ms", "2000m", "1.2.3s"] {
             check(wrong, None);
         }

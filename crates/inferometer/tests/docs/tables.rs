@@ -26,7 +26,18 @@ const DOCUMENTS: [(&str, &[&str]); 2] = [
             "crates/wire/src/flags.rs",
         ],
     ),
-    ("docs/simulator.md", &["crates/sim/src/config.rs", "crates/sim/src/truth.rs"]),
+    (
+        "docs/simulator.md",
+        &[
+            "crates/sim/src/config.rs",
+            "crates/sim/src/cold.rs",
+            "crates/sim/src/slots.rs",
+            "crates/sim/src/limit.rs",
+            "crates/sim/src/answers.rs",
+            "crates/sim/src/price.rs",
+            "crates/sim/src/truth.rs",
+        ],
+    ),
 ];
 
 /// Begins a table: `<!-- fields of Sample in crates/record/src/sample.rs -->`.

@@ -157,7 +157,7 @@ impl Part {
         sheet.head_ns = self.head_ns;
         sheet.framing = self.framing;
         sheet.ending = self.ending;
-        sheet.usage = self.usage().map(|usage| (usage.prompt, usage.completion));
+        sheet.said.usage = self.usage().map(|usage| (usage.prompt, usage.completion));
         let only_chunks = self.lines().all(|line| matches!(line, Line::Chunk(..)) || line.is_done());
         let whole = !ask.stream && self.status == 200 && only_chunks && self.lines().count() > 0;
         if !self.headers.iter().any(|(name, _)| name == "content-type") {
@@ -286,7 +286,7 @@ mod tests {
         let sheet = sheet(r#"50 role · 100..140/20 T" a"; 2n fin U(7,3), D"#, 100, true);
         let times: Vec<_> = sheet.events.iter().map(|event| event.at_ns / 1_000_000).collect();
         assert_eq!(times, [50, 100, 120, 140, 200, 200]);
-        assert_eq!(sheet.usage, Some((7, 3)));
+        assert_eq!(sheet.said.usage, Some((7, 3)));
         let last = String::from_utf8(sheet.events[4].body.clone()).unwrap();
         assert!(
             last.contains(r#""delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"#),

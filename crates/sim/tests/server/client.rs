@@ -145,6 +145,18 @@ pub(crate) fn records(server: &Running, n: usize) -> Vec<Record> {
     truth.requests
 }
 
+/// Sends `n` requests at once, each on a connection of its own, and reads them to their ends.
+pub(crate) fn together(server: &Running, model: &str, n: usize) -> Vec<Record> {
+    let mut clients: Vec<_> = (0..n).map(|_| Client::new(server)).collect();
+    for (i, client) in clients.iter_mut().enumerate() {
+        client.send("POST", "/v1/chat/completions", "", &chat_body(model, &format!("prompt {i}"), ""));
+    }
+    for client in &mut clients {
+        client.read();
+    }
+    records(server, n)
+}
+
 /// A server of a configuration.
 pub(crate) fn server(toml: &str) -> Running {
     Server::start(Config::from_toml(toml).unwrap()).unwrap()

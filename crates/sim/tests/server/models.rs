@@ -5,7 +5,7 @@ use std::time::Duration;
 use inferometer_sim::Record;
 use inferometer_sim::truth::End;
 
-use crate::client::{Client, chat_body, records, rest, server};
+use crate::client::{Client, chat_body, records, rest, server, together};
 
 #[test]
 fn a_stream_comes_in_its_order_and_at_its_times() {
@@ -68,18 +68,6 @@ fn both_endpoints_answer_streamed_and_not() {
     let records = records(&server, 3);
     assert!(records.iter().all(|record| record.connection == 1));
     assert_eq!(records[2].connection_request, 3);
-}
-
-/// Sends `n` requests at once, each on a connection of its own, and reads them to their ends.
-fn together(server: &inferometer_sim::Running, model: &str, n: usize) -> Vec<Record> {
-    let mut clients: Vec<_> = (0..n).map(|_| Client::new(server)).collect();
-    for (i, client) in clients.iter_mut().enumerate() {
-        client.send("POST", "/v1/chat/completions", "", &chat_body(model, &format!("prompt {i}"), ""));
-    }
-    for client in &mut clients {
-        client.read();
-    }
-    records(server, n)
 }
 
 #[test]
