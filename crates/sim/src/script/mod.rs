@@ -98,7 +98,7 @@ struct Time {
 /// One event of a script.
 #[derive(Clone, Debug, PartialEq)]
 enum Line {
-    Chunk(Chunk, Content),
+    Chunk(Box<Chunk>, Content),
     Raw(Vec<u8>, Content),
 }
 

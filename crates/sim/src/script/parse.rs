@@ -289,7 +289,7 @@ impl Parser<'_> {
         while self.item(&mut chunk, &mut content)? {
             items += 1;
         }
-        if items == 0 { Err(self.at.wrong("an event")) } else { Ok(Line::Chunk(chunk, content)) }
+        if items == 0 { Err(self.at.wrong("an event")) } else { Ok(Line::Chunk(Box::new(chunk), content)) }
     }
 
     /// An event that is more than a chunk's fields, if one stands next.
