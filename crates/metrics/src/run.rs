@@ -42,6 +42,7 @@ pub fn summarize(
     let finished: Vec<Finished> =
         cells.cells.into_iter().map(|cell| finish::cell(cell.accumulator)).collect();
     let summary = conclude(&study, finished);
+    warnings.extend(summary.warnings);
     Ok(Summary {
         schema: SCHEMA,
         run_id: manifest.run_id.clone(),
@@ -55,12 +56,13 @@ pub fn summarize(
 /// What the cells say together.
 fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
     let kept: Vec<Kept> = finished.iter().map(Finished::kept).collect();
-    let comparisons = compare::compare(study, &kept);
+    let compare::Compared { comparisons, warning } = compare::compare(study, &kept);
     let mut summary = Summary {
         profiles: decide::decide(study, &kept, &comparisons),
         levers: decide::levers(study, &kept, &comparisons),
         settings: decide::settings(study, &kept, &comparisons),
         comparisons,
+        warnings: warning.into_iter().collect(),
         cells: finished
             .into_iter()
             .map(|cell| money::by_month(cell.summary, study.monthly_requests))

@@ -1,13 +1,159 @@
 //! Targets held against each other: what differs, by how much, and how sure that is.
 
+mod figures;
+mod finding;
+mod methods;
+mod side;
+
+use inferometer_stats::{Prob, holm};
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Kept;
-use crate::{Num, Rate, Study};
+use crate::{Arrival, Num, Profile, Rate, Study};
 
-/// Every pair of targets on every figure that can be compared.
-pub(crate) fn compare(_study: &Study, _cells: &[Kept<'_>]) -> Vec<Comparison> {
-    Vec::new()
+use figures::{COMPARED, headline};
+use finding::Finding;
+use side::Side;
+
+/// Pairs of targets that are compared in one run, over all workloads and loads: that of 10 targets on 11 of them.
+const MAX_PAIRS: usize = 500;
+
+/// What the pairs say.
+#[derive(Default)]
+pub(crate) struct Compared {
+    pub(crate) comparisons: Vec<Comparison>,
+    /// Said where not every pair was compared.
+    pub(crate) warning: Option<String>,
+}
+
+/// Every pair of targets under the same workload and load, on every figure that can be compared. In each, the plan's
+/// order decides who is first.
+pub(crate) fn compare(study: &Study, cells: &[Kept<'_>]) -> Compared {
+    let mut compared = Compared::default();
+    let mut left = MAX_PAIRS;
+    let mut cut = 0;
+    for group in groups(cells) {
+        let all = group.len() * group.len().saturating_sub(1) / 2;
+        let taken = all.min(left);
+        left -= taken;
+        cut += all - taken;
+        if taken > 0 {
+            compared.comparisons.extend(Group::new(study, group, taken).compare());
+        }
+    }
+    compared.warning =
+        (cut > 0).then(|| format!("{cut} pairs of targets were not compared: {MAX_PAIRS} are the most"));
+    compared
+}
+
+/// Cells of one workload and load, in the plan's order.
+fn groups<'a>(cells: &[Kept<'a>]) -> Vec<Vec<Kept<'a>>> {
+    let mut groups: Vec<Vec<Kept<'a>>> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for cell in cells {
+        let key = (&cell.summary.workload, &cell.summary.load);
+        let place = *places.entry(key).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(*cell),
+            None => groups.push(vec![*cell]),
+        }
+    }
+    groups
+}
+
+/// The pairs of one workload and load.
+struct Group<'a> {
+    study: &'a Study,
+    sides: Vec<Side<'a>>,
+    /// How many pairs are compared, in order.
+    pairs: usize,
+}
+
+impl<'a> Group<'a> {
+    fn new(study: &'a Study, cells: Vec<Kept<'a>>, pairs: usize) -> Self {
+        Group { study, sides: cells.into_iter().map(Side::new).collect(), pairs }
+    }
+
+    fn compare(&self) -> Vec<Comparison> {
+        let figures = COMPARED.iter().filter(|(_, statistic)| self.applies(*statistic));
+        figures.flat_map(|(metric, statistic)| self.figure(metric, *statistic)).collect()
+    }
+
+    /// What a cold start is, is no distribution of requests: its own figures say it.
+    fn applies(&self, statistic: Statistic) -> bool {
+        let is_cold = |side: &Side<'_>| matches!(side.cell.context.arrival, Arrival::ColdStart { .. });
+        !matches!(statistic, Statistic::P95 | Statistic::P99) || !self.sides.iter().any(is_cold)
+    }
+
+    /// One figure over all pairs: a family where a profile declares it.
+    fn figure(&self, metric: &str, statistic: Statistic) -> Vec<Comparison> {
+        let family = self.family(metric, statistic);
+        let members = if family.is_some() { self.pairs } else { 1 };
+        let pairs = self
+            .sides
+            .iter()
+            .enumerate()
+            .flat_map(|(i, a)| self.sides.iter().skip(i + 1).map(move |b| (a, b)));
+        let numbered = (0_u64..).zip(pairs.take(self.pairs));
+        let seed = |number: u64| self.study.seed.wrapping_add(number);
+        let mut found: Vec<(Comparison, Finding, u64)> = numbered
+            .filter_map(|(number, (a, b))| {
+                let finding = find(metric, statistic, (a, b), members, seed(number))?;
+                let comparison = Comparison {
+                    workload: a.cell.summary.workload.clone(),
+                    load: a.cell.summary.load.clone(),
+                    a: a.cell.summary.target.clone(),
+                    b: b.cell.summary.target.clone(),
+                    metric: metric.to_owned(),
+                    statistic,
+                    family: family.map(|profile| profile.kind.name().to_owned()),
+                    ..finding.comparison()
+                };
+                Some((comparison, finding, seed(number)))
+            })
+            .collect();
+        if family.is_some() {
+            let ps: Vec<f64> = found.iter().map(|(_, finding, _)| finding.p).collect();
+            for ((comparison, ..), p) in found.iter_mut().zip(holm::adjust(&ps)) {
+                comparison.p_holm = Num::new(p);
+            }
+        }
+        let margins = self.study.equivalence;
+        let judged = found.into_iter().map(|(mut comparison, finding, seed)| {
+            finding.judge(&mut comparison, margins, members, seed);
+            comparison
+        });
+        judged.collect()
+    }
+
+    /// The first profile that declares this figure for this workload and load.
+    fn family(&self, metric: &str, statistic: Statistic) -> Option<&'a Profile> {
+        let summary = self.sides.first()?.cell.summary;
+        let is_of = |named: &Option<String>, own: &str| named.as_ref().is_none_or(|named| named == own);
+        self.study.profiles.iter().find(|profile| {
+            headline(profile.kind) == (metric, statistic)
+                && is_of(&profile.workload, &summary.workload)
+                && is_of(&profile.load, &summary.load)
+        })
+    }
+}
+
+/// What the statistic's own method finds about a pair.
+fn find(
+    metric: &str,
+    statistic: Statistic,
+    (a, b): (&Side<'_>, &Side<'_>),
+    members: usize,
+    seed: u64,
+) -> Option<Finding> {
+    match statistic {
+        Statistic::Typical => methods::typical(metric, a, b),
+        Statistic::P95 => methods::tail(metric, Prob::P95, a, b),
+        Statistic::P99 => methods::tail(metric, Prob::P99, a, b),
+        Statistic::Share => methods::share(metric, a, b, seed),
+        Statistic::CostPerUseful => methods::cost(a, b, members, seed),
+        Statistic::Rate => methods::rate(metric, a, b),
+    }
 }
 
 /// One pair of targets on one figure: `value` is a against b.

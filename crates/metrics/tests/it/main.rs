@@ -4,6 +4,8 @@
 mod cases;
 mod cell;
 mod client;
+mod compare;
+mod decide;
 mod gates;
 mod money;
 mod pair_gates;

@@ -6,8 +6,8 @@ use crate::cell::{answer, closed, sum_up};
 
 /// A cell of `n` answers whose first token came after `ttft_ms` and up to a tenth more.
 fn cell(target: &str, workload: &str, ttft_ms: u64, n: u64) -> CellSummary {
-    let answers =
-        (0..n).map(|i| answer(i, i * 10_000, &[ttft_ms + i * 37 % n * ttft_ms / n / 10, ttft_ms * 2], Some(2)));
+    let answers = (0..n)
+        .map(|i| answer(i, i * 10_000, &[ttft_ms + i * 37 % n * ttft_ms / n / 10, ttft_ms * 2], Some(2)));
     let mut cell = sum_up(closed(1), answers);
     (cell.target, cell.workload, cell.load) = (target.to_owned(), workload.to_owned(), "c1".to_owned());
     cell
