@@ -1,6 +1,5 @@
 //! What makes an answer right: the checks that a workload or a dataset names.
 
-use inferometer_wire::Answer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -8,11 +7,11 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Check {
-    /// The visible text, trimmed, is this.
+    /// The visible text is this; white space at both ends does not count.
     Equals(String),
     /// The visible text holds this.
     Contains(String),
-    /// The visible text matches this expression.
+    /// The visible text matches this expression somewhere.
     Regex(String),
     /// The last number of the visible text lies within `within` of `value`.
     Number {
@@ -22,7 +21,8 @@ pub enum Check {
         #[serde(default)]
         within: f64,
     },
-    /// The visible text is JSON that this schema (2020-12) accepts.
+    /// The visible text is JSON that this schema (2020-12) accepts. JSON in a fence is graded all the same; that it
+    /// was wrapped is a flag of the verdict.
     JsonSchema(Value),
     /// The answer calls this tool; the arguments named here have these values.
     ToolCall {
@@ -34,9 +34,9 @@ pub enum Check {
     },
     /// The visible text is not blank.
     NotEmpty,
-    /// The visible text is mostly of this language, by ISO 639-1 code.
+    /// The visible text is mostly of this language, by ISO 639-1 code. What is too short to tell is not graded.
     Language(String),
-    /// The visible text has at most so many characters.
+    /// The visible text, white space at both ends apart, has at most so many characters.
     MaxLength(u64),
     /// All of these hold.
     All(Vec<Check>),
@@ -44,39 +44,7 @@ pub enum Check {
     Any(Vec<Check>),
 }
 
-/// A check that cannot run.
+/// A check that cannot run: what is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CheckError(pub String);
-
-/// A check made ready to run: expressions and schemas are compiled once.
-#[derive(Clone, Debug)]
-pub struct Grader {
-    check: Check,
-}
-
-/// What a grader found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grade {
-    /// Whether the answer passed; `None` where the check could not run on it.
-    pub passed: Option<bool>,
-    /// What failed, in words.
-    pub reasons: Vec<String>,
-}
-
-impl Grader {
-    /// Makes `check` ready; an expression or a schema that is none is an error.
-    pub fn new(check: Check) -> Result<Self, CheckError> {
-        Ok(Self { check })
-    }
-
-    /// The check.
-    pub fn check(&self) -> &Check {
-        &self.check
-    }
-
-    /// Grades `answer`.
-    pub fn grade(&self, _answer: &Answer) -> Grade {
-        Grade::default()
-    }
-}

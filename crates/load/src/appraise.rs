@@ -38,7 +38,7 @@ impl Appraiser<'_> {
             self.count(&mut sample, answer);
         }
         self.count_prompt(&mut sample, &finished.prepared.item.prompt);
-        verdict::judge(&mut sample, &finished, self.cell.target.stream);
+        verdict::judge(&mut sample, &finished, self.cell, self.secrets);
         if let Some(answer) = &finished.seen.answer {
             self.price(&mut sample, answer.usage.as_ref());
         }

@@ -1,14 +1,30 @@
 //! What the answer is worth, into its sample.
 
-use inferometer_judge::{self as judge, Expect};
+use inferometer_judge::{self as judge, Expect, Parameters};
+use inferometer_plan::{Cell, Secrets};
 use inferometer_record::{Sample, Verdict};
+use inferometer_wire::Transcript;
 
 use crate::finished::Finished;
 
-/// Judges the answer of `finished`; one that never came is not judged.
-pub(crate) fn judge(sample: &mut Sample, finished: &Finished, streaming: bool) {
+/// Judges and grades the answer of `finished`, in the light of what `cell` asked for; one that never came is not
+/// judged. Comes after the counting: the count of the answer is part of what is judged.
+pub(crate) fn judge(sample: &mut Sample, finished: &Finished, cell: Cell<'_>, secrets: &Secrets) {
     let Some(answer) = &finished.seen.answer else { return };
-    let judgement = judge::judge(answer, &Expect { streaming, max_tokens: finished.prepared.max_tokens });
+    let item = &finished.prepared.item;
+    let judgement = judge::judge(
+        answer,
+        &Expect {
+            streaming: cell.target.stream,
+            max_tokens: finished.prepared.max_tokens,
+            prompt: &item.prompt.text(),
+            model: &cell.target.model,
+            parameters: Parameters { prompt: Some(&item.parameters), target: Some(&cell.target.extra) },
+            think_tags: cell.target.think_tags,
+            counted_output: sample.counted_output_tokens,
+            grader: item.grader.as_deref(),
+        },
+    );
     sample.verdict = Some(match judgement.verdict {
         judge::Verdict::Degraded => Verdict::Degraded,
         judge::Verdict::Invalid => Verdict::Invalid,
@@ -16,4 +32,15 @@ pub(crate) fn judge(sample: &mut Sample, finished: &Finished, streaming: bool) {
         judge::Verdict::Valid => Verdict::Valid,
     });
     sample.verdict_flags = judgement.flags.iter().map(ToString::to_string).collect();
+    if answer.transcripts().all(|said| is_clean(said, secrets)) {
+        sample.verdict_evidence = judgement.evidence;
+    }
+    sample.grade = judgement.grade;
+}
+
+/// Whether no secret stands in what was said. Evidence quotes pieces, and half a key would not be known for one.
+fn is_clean(said: &Transcript, secrets: &Secrets) -> bool {
+    let tools = said.tools.iter().flat_map(|call| [&call.name, &call.id, &call.arguments]);
+    let texts = [&said.content, &said.reasoning, &said.refusal];
+    texts.into_iter().chain(tools).all(|text| secrets.redact(text) == *text)
 }

@@ -249,6 +249,8 @@ pub struct Sample {
     pub verdict: Option<Verdict>,
     /// Why.
     pub verdict_flags: Vec<String>,
+    /// What those flags rest on, `flag: words`: a few words of the answer at most; none of an answer that held a key.
+    pub verdict_evidence: Vec<String>,
     /// Whether the answer passed the workload's own checks; absent where it has none.
     pub grade: Option<bool>,
     /// Cost in US dollars, an exact decimal.
