@@ -109,13 +109,19 @@ fn keep_on_one_line(line: &mut [u8]) {
 
 /// Replaces `dir/name` by `value` as JSON, so that a reader sees the old file or the new one and never a part.
 pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize) -> Result<(), RecordError> {
+    let made = serde_json::to_vec_pretty(value).map_err(std::io::Error::from);
+    let mut text = made.map_err(|source| RecordError::Write { path: dir.join(name), source })?;
+    text.push(b'\n');
+    replace_text(dir, name, &text)
+}
+
+/// Replaces `dir/name` by `text`, as [`replace`] does.
+pub(crate) fn replace_text(dir: &Path, name: &str, text: &[u8]) -> Result<(), RecordError> {
     let path = dir.join(name);
     let fresh = dir.join(format!(".{name}.new"));
     let written = (|| {
-        let mut text = serde_json::to_vec_pretty(value)?;
-        text.push(b'\n');
         let mut file = File::create(&fresh)?;
-        file.write_all(&text)?;
+        file.write_all(text)?;
         file.sync_all()?;
         std::fs::rename(&fresh, &path)?;
         sync_folder(dir)

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::file::replace_text;
 use crate::writer::write_summary;
-use crate::{EVENTS_FILE, Events, Manifest, RUN_FILE, RecordError, SAMPLES_FILE, SCHEMA, Sample, State};
+use crate::{EVENTS_FILE, Events, Manifest, REPORT_FILE, RUN_FILE, RecordError, SAMPLES_FILE, SCHEMA, Sample, State};
 
 /// Longest line that is read: far above any sample, far below any memory.
 pub(crate) const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
@@ -62,6 +63,11 @@ impl RunReader {
     /// Writes `summary.json`, replacing one that is there.
     pub fn write_summary(&self, summary: &impl Serialize) -> Result<(), RecordError> {
         write_summary(&self.dir, summary)
+    }
+
+    /// Writes `report.html`, replacing one that is there.
+    pub fn write_report(&self, page: &str) -> Result<(), RecordError> {
+        replace_text(&self.dir, REPORT_FILE, page.as_bytes())
     }
 }
 
@@ -160,7 +166,7 @@ impl Iterator for Samples {
 
 /// The records of a file of JSON lines.
 #[derive(Debug)]
-struct Lines<T, R = BufReader<File>> {
+pub(crate) struct Lines<T, R = BufReader<File>> {
     path: PathBuf,
     input: R,
     text: Vec<u8>,
@@ -171,7 +177,7 @@ struct Lines<T, R = BufReader<File>> {
 }
 
 impl<T: DeserializeOwned> Lines<T> {
-    fn open(path: PathBuf) -> Result<Self, RecordError> {
+    pub(crate) fn open(path: PathBuf) -> Result<Self, RecordError> {
         match File::open(&path) {
             Ok(file) => Ok(Self::new(path, BufReader::new(file))),
             Err(source) => Err(RecordError::Read { path, source }),
@@ -186,7 +192,7 @@ impl<T: DeserializeOwned, R: BufRead> Lines<T, R> {
 
     /// The next record. A last line without its line end that does not parse was torn by a kill: it is noted and the
     /// file ends there. Any other line that does not parse is an error.
-    fn read(&mut self) -> Result<Option<T>, RecordError> {
+    pub(crate) fn read(&mut self) -> Result<Option<T>, RecordError> {
         if self.ended {
             return Ok(None);
         }
@@ -210,6 +216,11 @@ impl<T: DeserializeOwned, R: BufRead> Lines<T, R> {
             }
             Err(error) => Err(self.wrong(describe(&error))),
         }
+    }
+
+    /// Whether the last line was torn; known once the file has ended.
+    pub(crate) fn is_torn(&self) -> bool {
+        self.torn
     }
 
     fn wrong(&self, reason: String) -> RecordError {
