@@ -33,6 +33,8 @@ pub struct TargetInfo {
     pub provider: String,
     /// The model's name.
     pub model: String,
+    /// Where it is asked, without credentials; `None` is not known.
+    pub url: Option<String>,
     /// What it costs, as text.
     pub price: Option<String>,
     /// Where the price comes from and when it was true.

@@ -7,8 +7,10 @@ use crate::{Bounds, is_alpha};
 
 /// Fewer clusters than this are not resampled: Student's t then stands for what resampling would show.
 pub const MIN_RESAMPLED: usize = 10;
-/// Bound on draws × clusters of one comparison.
-pub const MAX_DRAWN: usize = 20_000_000;
+/// Nor are more than this, whose totals are as good as normal.
+pub const MAX_RESAMPLED: usize = 2_000;
+/// Bound on draws × clusters of one comparison: a tenth of a second's work.
+pub const MAX_DRAWN: usize = 4_000_000;
 
 /// Draws that let a family of `members` tests see an error probability of `alpha`: 20 · m/α, so that Holm's first step
 /// rests on 20 draws.
@@ -83,8 +85,8 @@ impl Compared {
     }
 }
 
-/// Compares Σa/Σa′ with Σb/Σb′ over clusters. From [`MIN_RESAMPLED`] clusters on, `draws` resamples of whole clusters
-/// (at most [`MAX_DRAWN`] clusters drawn in all), from `seed`.
+/// Compares Σa/Σa′ with Σb/Σb′ over clusters. Between [`MIN_RESAMPLED`] and [`MAX_RESAMPLED`] clusters by `draws`
+/// resamples of whole clusters (at most [`MAX_DRAWN`] clusters drawn in all), from `seed`; else by Student's t.
 ///
 /// `None` under two clusters, where an amount is negative or not finite, a side has nothing to divide by (nor, for a
 /// logarithm, to divide), or nothing varies.
@@ -101,7 +103,8 @@ pub fn compare(clusters: &[Cluster], scale: Scale, draws: usize, seed: u64) -> O
     if is_certain || !error.is_finite() {
         return None;
     }
-    let draws = if count < MIN_RESAMPLED { 0 } else { draws.min(MAX_DRAWN / count) };
+    let is_resampled = (MIN_RESAMPLED..=MAX_RESAMPLED).contains(&count);
+    let draws = if is_resampled { draws.min(MAX_DRAWN / count) } else { 0 };
     let mut random = SplitMix::new(seed);
     let mut drawn = vec![0; count];
     let mut ts: Vec<f64> = Vec::with_capacity(draws);

@@ -185,9 +185,10 @@ fn none_useful(a: &Side<'_>, of_a: &[Totals], b: &Side<'_>, of_b: &[Totals]) -> 
     if of_a.is_empty() || a_is_bare == b_is_bare {
         return None;
     }
-    let (bare, costs, other) = if a_is_bare { (a, of_a, of_b) } else { (b, of_b, of_a) };
+    let (bare, other) = if a_is_bare { (a, of_b) } else { (b, of_a) };
     let asked = bare.cell.attempts.len() as u64;
-    let mean = costs.iter().map(|(cost, _)| cost).sum::<f64>() / asked.max(1) as f64;
+    let paid: f64 = bare.prompts.iter().flatten().map(|(_, (cost, _))| cost).sum();
+    let mean = paid / asked.max(1) as f64;
     let least = |alpha: f64| {
         let dear = ratio::zero_useful_lower(mean, asked, alpha / 2.0)?;
         Some(dear / ratio::fieller(other, alpha / 2.0)?.bounds.hi?)

@@ -98,7 +98,8 @@ impl<'a> Group<'a> {
         let seed = |number: u64| self.study.seed.wrapping_add(number);
         let mut found: Vec<(Comparison, Finding, u64)> = numbered
             .filter_map(|(number, (a, b))| {
-                let finding = find(metric, statistic, (a, b), members, seed(number))?;
+                let mut finding = find(metric, statistic, (a, b), members, seed(number))?;
+                finding.notes.extend(self.same_twice(a, b));
                 let comparison = Comparison {
                     workload: a.cell.summary.workload.clone(),
                     load: a.cell.summary.load.clone(),
@@ -124,6 +125,18 @@ impl<'a> Group<'a> {
             comparison
         });
         judged.collect()
+    }
+
+    /// An A/A shows what chance alone can do.
+    fn same_twice(&self, a: &Side<'_>, b: &Side<'_>) -> Option<String> {
+        let info = |side: &Side<'_>| {
+            let found = self.study.targets.iter().find(|info| info.name == side.cell.summary.target)?;
+            Some((found.url.as_ref()?, &found.model))
+        };
+        (info(a)? == info(b)?).then(|| {
+            "an A/A: the same model at the same address, so that what differs is chance or its parameters"
+                .to_owned()
+        })
     }
 
     /// The first profile that declares this figure for this workload and load.

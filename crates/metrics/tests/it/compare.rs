@@ -1,8 +1,8 @@
 //! Targets held against each other on made samples whose truth is known.
 
 use inferometer_metrics::{
-    Arrival, CellContext, Comparison, Profile, ProfileKind, Standing, Statistic, Study, Summary, name,
-    summarize,
+    Arrival, CellContext, Comparison, Profile, ProfileKind, Standing, Statistic, Study, Summary, TargetInfo,
+    name, summarize,
 };
 use inferometer_record::{Manifest, Sample, State, Status, Verdict};
 use inferometer_stats::SplitMix;
@@ -76,7 +76,10 @@ fn samples(truths: &[Truth], blocks: u32, seed: u64) -> Vec<Sample> {
 
 fn summary(truths: &[Truth], kinds: &[ProfileKind], samples: Vec<Sample>) -> Summary {
     let profiles = kinds.iter().map(|kind| Profile { kind: *kind, ..Profile::default() }).collect();
-    let study = Study { profiles, seed: 7, ..Study::default() };
+    summary_of(truths, Study { profiles, seed: 7, ..Study::default() }, samples)
+}
+
+fn summary_of(truths: &[Truth], study: Study, samples: Vec<Sample>) -> Summary {
     let manifest = Manifest {
         state: State::Complete,
         cells: truths.iter().map(|truth| serde_json::to_value(context(truth)).unwrap()).collect(),
@@ -155,6 +158,23 @@ fn a_headline_is_a_family_and_the_rest_explores() {
     assert!(family.iter().all(|c| c.p_holm >= c.p && c.p_holm.is_some()), "{family:?}");
     assert!(!rest.is_empty() && rest.iter().all(|c| c.p_holm.is_none()));
     assert!(family.iter().all(|c| c.notes.iter().any(|note| note == "resampled over 60 prompts")));
+}
+
+#[test]
+fn the_same_address_and_model_are_shown_as_an_a_a() {
+    let truths = [PLAIN, Truth { name: "b", ..PLAIN }];
+    let info = |name: &str, url: &str| TargetInfo {
+        name: name.to_owned(),
+        model: "m".to_owned(),
+        url: Some(url.to_owned()),
+        ..TargetInfo::default()
+    };
+    for (url, is_same) in [("http://one/v1", true), ("http://two/v1", false)] {
+        let targets = vec![info("a", "http://one/v1"), info("b", url)];
+        let summary = summary_of(&truths, Study { targets, ..Study::default() }, samples(&truths, 30, 1));
+        let typical = found(&summary, name::TTFT, Statistic::Typical).unwrap();
+        assert_eq!(typical.notes.iter().any(|note| note.starts_with("an A/A")), is_same, "{typical:?}");
+    }
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What holds for any samples, also for ones that no honest file contains.
 
 use inferometer_metrics::{
-    Arrival, Ceiling, CellAccumulator, CellContext, CellSummary, ClientHealth, Lateness, Metric, Num, Rate,
-    Stamped, Window, events_of, fill,
+    Arrival, Ceiling, CellAccumulator, CellContext, CellSummary, ClientHealth, Lateness, Metric, Num,
+    Profile, ProfileKind, Rate, Stamped, Study, Summary, Window, events_of, fill, summarize,
 };
-use inferometer_record::{Events, Phase, Sample, Status, Verdict};
+use inferometer_record::{Events, Manifest, Phase, Sample, Status, Verdict};
 use proptest::prelude::*;
 
 use crate::cell::check_is_strict_json;
@@ -179,6 +179,13 @@ fn check(summary: &CellSummary) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+const PAIR_GATES: [&str; 4] = [
+    "a.ttft_p95 > 1.1 * b.ttft_p95",
+    "a.error_rate > b.error_rate",
+    "b.cost_per_useful >= 2 * a.cost_per_useful",
+    "a.useful_throughput < baseline.useful_throughput",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
@@ -216,5 +223,42 @@ proptest! {
         prop_assert!(filled.ttft_ms.is_none_or(|ttft| ttft >= 0.0));
         let recorded = events_of(&filled, &stamped).map(|events| events.deltas_us.len() as u64 + 1);
         prop_assert_eq!(recorded.unwrap_or(0), filled.chunks);
+    }
+}
+
+proptest! {
+    // Each case compares two whole cells.
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_two_targets_are_compared(
+        context in context().boxed(),
+        samples in prop::collection::vec((sample().boxed(), any::<bool>(), prop::option::of(0..6_u32), "[ab]"), 0..80),
+        kinds in prop::sample::subsequence(ProfileKind::ALL.to_vec(), 0..5),
+        (seed, gate) in (any::<u64>(), prop::sample::select(PAIR_GATES.to_vec())),
+    ) {
+        let profiles = kinds.into_iter().map(|kind| Profile { kind, ..Profile::default() }).collect();
+        let pair_gates = vec![gate.parse().unwrap()];
+        let study = Study { profiles, seed, pair_gates, ..Study::default() };
+        let named = |target: &str| {
+            serde_json::to_value(CellContext { target: target.to_owned(), ..context.clone() }).unwrap()
+        };
+        let manifest = Manifest {
+            cells: ["a", "b"].map(named).to_vec(),
+            study: serde_json::to_value(&study).unwrap(),
+            ..Manifest::default()
+        };
+        let samples = samples.into_iter().map(|(mut sample, is_first, block, prompt)| {
+            sample.target = if is_first { "a".to_owned() } else { "b".to_owned() };
+            (sample.block, sample.prompt_id) = (block, prompt);
+            (sample, None)
+        });
+        let summary = summarize(&manifest, samples).unwrap();
+        for comparison in &summary.comparisons {
+            prop_assert!(is_inside(&comparison.value), "{:?}", comparison);
+            prop_assert!(comparison.p.is_some_and(|p| (0.0..=1.0).contains(&p.get())), "{:?}", comparison);
+        }
+        let json = serde_json::to_string(&summary).unwrap();
+        prop_assert!(serde_json::from_str::<Summary>(&json).unwrap() == summary, "{}", json);
     }
 }
