@@ -12,6 +12,7 @@ mod clean;
 mod csv;
 mod format;
 mod grid;
+pub mod html;
 mod json;
 mod markdown;
 mod number;
