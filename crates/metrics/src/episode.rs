@@ -61,6 +61,8 @@ pub struct ColdStarts {
     pub fresh: ColdStart,
     /// On a kept connection.
     pub kept: ColdStart,
+    /// On either: the penalty leaves the connection out, so that both speak of the same thing, with twice the n.
+    pub either: ColdStart,
 }
 
 /// Cold starts on one state of the connection.

@@ -168,7 +168,7 @@ fn keep_warm(cells: &[Kept<'_>]) -> Option<Setting> {
     let gaps: Vec<(f64, bool, &str, u64)> = cells
         .iter()
         .filter_map(|cell| cell.summary.cold_starts.as_ref())
-        .flat_map(|cold| [(cold.gap_s, &cold.kept), (cold.gap_s, &cold.fresh)])
+        .flat_map(|cold| [&cold.either, &cold.kept, &cold.fresh].map(|start| (cold.gap_s, start)))
         .filter(|(_, start)| start.n > 0)
         .map(|(gap_s, start)| {
             let lo = start.penalty.p50.as_ref().and_then(|p50| p50.lo);

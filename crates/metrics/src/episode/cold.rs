@@ -13,27 +13,36 @@ use crate::{Num, figures};
 pub(crate) fn cold_starts(rows: &[Row], gap_s: f64) -> ColdStarts {
     ColdStarts {
         gap_s: if gap_s.is_finite() { gap_s } else { 0.0 },
-        fresh: of_state(rows, gap_s, role::COLD_FRESH, role::WARM_FRESH),
-        kept: of_state(rows, gap_s, role::COLD_KEPT, role::WARM_KEPT),
+        fresh: of_states(rows, gap_s, &[FRESH]),
+        kept: of_states(rows, gap_s, &[KEPT]),
+        either: of_states(rows, gap_s, &[FRESH, KEPT]),
     }
 }
 
-/// On one state of the connection: the roles of the first request and of its control.
-fn of_state(rows: &[Row], gap_s: f64, cold: &str, warm: &str) -> ColdStart {
-    let of_role = |role: &str| -> Vec<Row> {
-        rows.iter().filter(|row| row.role == Some(role) && row.is_final).copied().collect()
+/// The roles of the first request and of its control, on one state of the connection.
+type Roles = (&'static str, &'static str);
+
+const FRESH: Roles = (role::COLD_FRESH, role::WARM_FRESH);
+const KEPT: Roles = (role::COLD_KEPT, role::WARM_KEPT);
+
+fn of_states(rows: &[Row], gap_s: f64, states: &[Roles]) -> ColdStart {
+    let of_roles = |roles: Vec<&str>| -> Vec<Row> {
+        let plays = |row: &&Row| row.is_final && row.role.is_some_and(|role| roles.contains(&role));
+        rows.iter().filter(plays).copied().collect()
     };
-    let (colds, warms) = (of_role(cold), of_role(warm));
+    let colds = of_roles(states.iter().map(|(cold, _)| *cold).collect());
+    let warms = of_roles(states.iter().map(|(_, warm)| *warm).collect());
     let mut warm_waits: Vec<f64> = warms.iter().filter_map(wait).collect();
     warm_waits.sort_unstable_by(f64::total_cmp);
     let usual = quantile::nearest(&warm_waits, Prob::P95);
-    let pairs: Vec<(f64, f64)> = by_episode(rows)
-        .values()
-        .filter_map(|episode| {
+    let episodes = by_episode(rows);
+    let pairs = states.iter().flat_map(|(cold, warm)| {
+        episodes.values().filter_map(|episode| {
             let of = |role: &str| episode.iter().find(|row| row.role == Some(role) && row.is_final);
             Some((wait(of(cold)?)?, wait(of(warm)?)?))
         })
-        .collect();
+    });
+    let pairs: Vec<(f64, f64)> = pairs.collect();
     let beyond = pairs.iter().filter(|(cold, _)| usual.is_some_and(|usual| *cold > usual)).count() as u64;
     let n = pairs.len() as u64;
     let penalty = Population::signed(pairs.iter().map(|(cold, warm)| cold - warm));

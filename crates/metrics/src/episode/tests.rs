@@ -40,6 +40,7 @@ fn check_cold(penalty: impl Fn(u32) -> f64, seen: u64, said: &str) {
     assert_eq!((found.fresh.n, found.fresh.seen.count), (20, seen));
     assert_eq!(found.fresh.detail, said);
     assert_eq!(found.kept.n, 0);
+    assert_eq!(found.either, found.fresh, "nothing else is known");
     assert!(found.kept.detail.starts_with("not measured: no gap of 4 s"), "{}", found.kept.detail);
     assert_eq!(found.fresh.connect.p50.and_then(|p50| p50.value), Num::new(40.0));
 }
@@ -57,6 +58,28 @@ fn cold_starts_leave_the_connection_out() {
         10,
         "not told apart from none at 4 s, n = 20 (difference -5 ms [-5, 50]; 10 slower than 95 % of the warm ones)",
     );
+}
+
+#[test]
+fn few_gaps_of_either_state_are_enough_for_an_interval() {
+    let rows: Vec<Row> = (0..3)
+        .flat_map(|i| {
+            let at = u64::from(i) * 10_000;
+            [
+                row(i, role::COLD_FRESH, at, 1_140.0, Some(40.0)),
+                row(i, role::WARM_FRESH, at + 2_000, 100.0 + f64::from(i), None),
+                row(i, role::COLD_KEPT, at + 6_000, 1_101.0, None),
+                row(i, role::WARM_KEPT, at + 8_000, 101.0, None),
+            ]
+        })
+        .collect();
+    let found = cold_starts(&rows, 4.0);
+    let interval = |start: &ColdStart| {
+        let p50 = start.penalty.p50.clone().unwrap();
+        (start.n, p50.lo.map(Num::get), p50.hi.map(Num::get))
+    };
+    assert_eq!(interval(&found.fresh), (3, None, None));
+    assert_eq!(interval(&found.either), (6, Some(998.0), Some(1_000.0)));
 }
 
 /// Ten bursts of four, of which one request in ten is refused; TTFT is back after `back` recovery requests a second apart.
