@@ -28,19 +28,30 @@ pub struct Cost {
     pub output: Decimal,
     /// Reasoning tokens.
     pub reasoning: Decimal,
-    /// The charge per request.
+    /// The charge per request, and what lifts the sum to the minimum.
     pub request: Decimal,
     /// Names of [`flags`] that hold.
     pub flags: Vec<&'static str>,
 }
 
 impl Price {
-    /// Σ price × count / 1,000,000 over the parts of `usage`, plus the price per request.
+    /// Σ price × count / 1,000,000 over the parts of `usage`, plus the price per request; at least the minimum. Where
+    /// there are tiers, all of it at the prices for this length of input.
     ///
     /// `None` where a count or a price that the sum needs is not known, or where the exact result has more than 28
     /// digits. A usage that does not speak of a cache or of reasoning has none of their tokens beside the others. Where
     /// reasoning was seen but its share is not known, the output is charged as a whole if both cost the same.
     pub fn cost(&self, usage: &Normal) -> Option<Cost> {
+        if self.tiers.is_empty() {
+            return self.flat_cost(usage);
+        }
+        let parts = [usage.input_uncached?, usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0)];
+        let input = parts.into_iter().fold(0_u64, u64::saturating_add);
+        self.at(input).flat_cost(usage)
+    }
+
+    /// The cost at prices that hold for any length of input.
+    fn flat_cost(&self, usage: &Normal) -> Option<Cost> {
         let mut flags = Vec::new();
         let cache_read = usage.cache_read.unwrap_or(0);
         let cache_write = usage.cache_write.unwrap_or(0);
@@ -63,6 +74,11 @@ impl Price {
         };
         let parts = cost.parts().into_iter();
         cost.total = parts.map(|(_, part)| part).try_fold(Decimal::ZERO, exact::sum)?;
+        if let Some(minimum) = self.minimum.filter(|minimum| *minimum > cost.total) {
+            let missing = exact::sum(minimum, -cost.total)?;
+            cost.request = exact::sum(cost.request, missing)?;
+            cost.total = minimum.normalize();
+        }
         Some(cost)
     }
 
@@ -172,6 +188,26 @@ mod tests {
     }
 
     #[test]
+    fn long_inputs_and_small_requests_have_their_prices() {
+        let typed = "input=1,output=2,cache_read=0.5,input>1000=3,output>1000=4,input>5000=6";
+        let usage = |input, read| [Some(input), Some(read), None, Some(1_000), None];
+        check(typed, usage(1_000, 0), Some(("0.003", "input 0.001 + output 0.002")), &[]);
+        check(typed, usage(1_001, 0), Some(("0.007003", "input 0.003003 + output 0.004")), &[]);
+        check(
+            typed,
+            usage(1, 1_000),
+            Some(("0.004503", "input 0.000003 + cache_read 0.0005 + output 0.004")),
+            &[],
+        );
+        check(typed, usage(6_000, 0), Some(("0.04", "input 0.036 + output 0.004")), &[]);
+        let typed = "input=1,output=2,request=0.001,minimum=0.005";
+        let usage = [Some(1_000), None, None, Some(500), None];
+        check(typed, usage, Some(("0.005", "input 0.001 + output 0.001 + request 0.003")), &[]);
+        let usage = [Some(1_000_000), None, None, Some(500), None];
+        check(typed, usage, Some(("1.002", "input 1 + output 0.001 + request 0.001")), &[]);
+    }
+
+    #[test]
     fn what_is_not_known_is_not_free() {
         check("input=1,output=2", [None; 5], None, &[]);
         check("input=0,output=0", [None; 5], None, &[]);
@@ -216,8 +252,17 @@ mod tests {
     fn prices() -> impl Strategy<Value = Price> {
         [amounts(), amounts(), amounts(), amounts(), amounts(), amounts()].prop_map(
             |[input, output, cache_read, cache_write, reasoning, request]| {
-                let source = String::new();
-                Price { input, output, cache_read, cache_write, reasoning, request, source }
+                let minimum = cache_write;
+                Price {
+                    input,
+                    output,
+                    cache_read,
+                    cache_write,
+                    reasoning,
+                    request,
+                    minimum,
+                    ..Price::default()
+                }
             },
         )
     }

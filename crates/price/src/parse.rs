@@ -5,16 +5,19 @@ use std::str::FromStr;
 use rust_decimal::Decimal;
 use strsim::levenshtein;
 
-use crate::Price;
+use crate::{Price, Tier};
 
 /// The names a price can have, in the order of [`Price::named`].
-const NAMES: [&str; 6] = ["input", "output", "cache_read", "cache_write", "reasoning", "request"];
+const NAMES: [&str; 7] = ["input", "output", "cache_read", "cache_write", "reasoning", "request", "minimum"];
 
 /// The longest piece of what was typed that an error repeats, in characters.
 const ECHO_CHARS_MAX: usize = 40;
 
 /// How many letters a name may be off for [`ParsePriceError::UnknownName`] to suggest another.
 const TYPOS_MAX: usize = 3;
+
+/// Most tiers of one price.
+pub(crate) const TIERS_MAX: usize = 16;
 
 /// What is wrong with a typed price, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +59,11 @@ pub enum ParsePriceError {
         /// What was typed.
         amount: String,
     },
+    /// `name>TOKENS` where the name has no tiers, or the tokens are no number, or there are too many tiers.
+    #[error(
+        "'{0}' is no price for long inputs: write name>tokens=amount, as in input>200000=6, for any price but request and minimum"
+    )]
+    Tier(String),
 }
 
 fn suggestion(nearest: Option<&'static str>) -> String {
@@ -67,34 +75,70 @@ impl FromStr for Price {
 
     fn from_str(typed: &str) -> Result<Self, ParsePriceError> {
         let mut amounts = [None; NAMES.len()];
+        let mut tiers: Vec<Tier> = Vec::new();
         for piece in typed.split(',') {
-            let (index, amount) = pair(piece.trim())?;
-            if amounts[index].replace(amount).is_some() {
-                return Err(ParsePriceError::Twice(NAMES[index]));
+            let Pair { index, above, amount } = pair(piece.trim())?;
+            let twice = || ParsePriceError::Twice(NAMES[index]);
+            let place = match above {
+                None => &mut amounts[index],
+                Some(above) => tier_of(&mut tiers, above)
+                    .and_then(|tier| tier.named_mut(NAMES[index]))
+                    .ok_or_else(|| ParsePriceError::Tier(echo(piece)))?,
+            };
+            if place.replace(amount).is_some() {
+                return Err(twice());
             }
         }
-        let [input, output, cache_read, cache_write, reasoning, request] = amounts;
+        tiers.sort_by_key(|tier| tier.above);
+        let [input, output, cache_read, cache_write, reasoning, request, minimum] = amounts;
         let input = Some(input.ok_or(ParsePriceError::Missing("input"))?);
         let output = Some(output.ok_or(ParsePriceError::Missing("output"))?);
-        Ok(Self { input, output, cache_read, cache_write, reasoning, request, source: "--price".into() })
+        let source = "--price".into();
+        Ok(Self { input, output, cache_read, cache_write, reasoning, request, minimum, tiers, source })
     }
 }
 
-/// One `name=amount` as the index of its name and its amount.
-fn pair(piece: &str) -> Result<(usize, Decimal), ParsePriceError> {
+/// The tier above so many tokens, a new one where there is none yet; `None` where there are too many.
+pub(crate) fn tier_of(tiers: &mut Vec<Tier>, above: u64) -> Option<&mut Tier> {
+    let at = tiers.iter().position(|tier| tier.above == above).unwrap_or(tiers.len());
+    if at == tiers.len() && at < TIERS_MAX {
+        tiers.push(Tier { above, ..Tier::default() });
+    }
+    tiers.get_mut(at)
+}
+
+/// One `name=amount` or `name>tokens=amount`.
+struct Pair {
+    /// Of the name, in [`NAMES`].
+    index: usize,
+    above: Option<u64>,
+    amount: Decimal,
+}
+
+fn pair(piece: &str) -> Result<Pair, ParsePriceError> {
     let (name, amount) = piece.split_once('=').ok_or_else(|| ParsePriceError::NotAPair(echo(piece)))?;
+    let (name, above) = match name.split_once('>') {
+        None => (name, None),
+        Some((name, above)) => {
+            (name, Some(above.trim().parse().map_err(|_| ParsePriceError::Tier(echo(piece)))?))
+        }
+    };
     let (name, amount) = (name.trim(), amount.trim());
     let index = NAMES
         .iter()
         .position(|known| *known == name)
         .ok_or_else(|| ParsePriceError::UnknownName { name: echo(name), nearest: nearest(name) })?;
-    let name = NAMES[index];
+    Ok(Pair { index, above, amount: amount_of(NAMES[index], amount)? })
+}
+
+/// An amount that is no amount, or below zero, is an error that names it.
+pub(crate) fn amount_of(name: &'static str, amount: &str) -> Result<Decimal, ParsePriceError> {
     let value = Decimal::from_str_exact(amount)
         .map_err(|_| ParsePriceError::NotANumber { name, amount: echo(amount) })?;
     if value.is_sign_negative() && !value.is_zero() {
         return Err(ParsePriceError::Negative { name, amount: echo(amount) });
     }
-    Ok((index, value.abs().normalize()))
+    Ok(value.abs().normalize())
 }
 
 fn echo(typed: &str) -> String {
@@ -125,9 +169,11 @@ mod tests {
         check(" output = 15.00 , input = 3 ", "input=3,output=15");
         check("input=0,output=-0", "input=0,output=0");
         check("input=1.00,cache_read=.10,output=4.00", "input=1,output=4,cache_read=0.1");
+        let all = "input=1,output=2,cache_read=3,cache_write=4,reasoning=5,request=0.000001,minimum=0.00001";
+        check(all, all);
         check(
-            "input=1,output=2,cache_read=3,cache_write=4,reasoning=5,request=0.000001",
-            "input=1,output=2,cache_read=3,cache_write=4,reasoning=5,request=0.000001",
+            "input > 200000 = 6, input=3, output=15, output>200000=22.5, input>1000000=9",
+            "input=3,output=15,input>200000=6,output>200000=22.5,input>1000000=9",
         );
     }
 
@@ -150,6 +196,12 @@ mod tests {
         check("Input=3,output=15", &["did you mean 'input'?"]);
         check("input=3,input=4,output=15", &["'input' is given twice"]);
         check("input=-3,output=15", &["'input' cannot be negative ('-3')"]);
+        check(
+            "input=3,output=15,request>5=1",
+            &["'request>5=1' is no price for long inputs", "input>200000=6"],
+        );
+        check("input=3,output=15,input>x=1", &["'input>x=1' is no price for long inputs"]);
+        check("input=3,output=15,input>5=1,input>5=2", &["'input' is given twice"]);
         check("input=$3,output=15", &["'input' cannot be '$3'", "input=0.25"]);
         for amount in ["", "NaN", "inf", "1e3", "1/2", "0x1", "99999999999999999999999999999999", "1.2.3"] {
             check(&format!("input={amount},output=1"), &["'input' cannot be '", "input=0.25"]);
