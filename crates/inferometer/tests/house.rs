@@ -26,6 +26,7 @@ const FLOORS: &[(u8, &str)] = &[
     (5, "load"),
     (5, "sim"),
     (6, "report"),
+    (7, "parquet"),
     (7, "app"),
     (8, "inferometer"),
     (8, "bench"),
