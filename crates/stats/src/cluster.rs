@@ -9,8 +9,8 @@ use crate::{Bounds, is_alpha};
 pub const MIN_RESAMPLED: usize = 10;
 /// Nor are more than this, whose totals are as good as normal.
 pub const MAX_RESAMPLED: usize = 2_000;
-/// Bound on draws × clusters of one comparison: a tenth of a second's work.
-pub const MAX_DRAWN: usize = 4_000_000;
+/// Bound on draws × clusters of one comparison, a tenth of a second's work: 10 targets as one family over 333 prompts.
+pub const MAX_DRAWN: usize = 6_000_000;
 
 /// Draws that let a family of `members` tests see an error probability of `alpha`: 20 · m/α, so that Holm's first step
 /// rests on 20 draws.

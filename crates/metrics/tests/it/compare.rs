@@ -161,6 +161,18 @@ fn a_headline_is_a_family_and_the_rest_explores() {
 }
 
 #[test]
+fn what_is_too_much_to_compare_is_said() {
+    let names: Vec<String> = (0..33).map(|i| format!("t{i}")).collect();
+    let mut all = samples(&[PLAIN], 1, 1);
+    let one = all.remove(0);
+    all.extend(names.iter().map(|name| Sample { target: name.clone(), ..one.clone() }));
+    let summary = summary(&[], &[], all);
+    let typical = |c: &&Comparison| c.metric == name::TTFT && c.statistic == Statistic::Typical;
+    assert_eq!(summary.comparisons.iter().filter(typical).count(), 500);
+    assert_eq!(summary.warnings, ["28 pairs of targets were not compared: 500 are the most"]);
+}
+
+#[test]
 fn the_same_address_and_model_are_shown_as_an_a_a() {
     let truths = [PLAIN, Truth { name: "b", ..PLAIN }];
     let info = |name: &str, url: &str| TargetInfo {

@@ -1,8 +1,8 @@
 //! What holds for any samples, also for ones that no honest file contains.
 
 use inferometer_metrics::{
-    Arrival, Ceiling, CellAccumulator, CellContext, CellSummary, ClientHealth, Lateness, Metric, Num,
-    Profile, ProfileKind, Rate, Stamped, Study, Summary, Window, events_of, fill, summarize,
+    Arrival, Ceiling, CellAccumulator, CellContext, CellSummary, ClientHealth, Condition, Lateness, Metric,
+    Num, Profile, ProfileKind, Rate, Stamped, Study, Summary, Window, events_of, fill, summarize,
 };
 use inferometer_record::{Events, Manifest, Phase, Sample, Status, Verdict};
 use proptest::prelude::*;
@@ -201,6 +201,15 @@ proptest! {
         let summary = cell.finish();
         check(&summary)?;
         check_is_strict_json(&summary);
+    }
+
+    #[test]
+    fn any_text_is_a_condition_or_an_error(
+        text in "[ab.'\"/*<>= 0-9é]{0,12}|(a|'a b'|\"é\")?\\.?ttft_p9[59] ?[<>]=? ?(1\\.1 ?\\*)? ?(b|baseline)\\.(ttft_p95|useful)",
+    ) {
+        if let Ok(condition) = text.parse::<Condition>() {
+            prop_assert_eq!(condition.to_string(), text.trim());
+        }
     }
 
     #[test]
