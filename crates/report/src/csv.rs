@@ -9,7 +9,9 @@
 //! A text that begins with = + - @ (also their full-width forms), a tab or a line break is a formula to a
 //! spreadsheet: it gets a leading apostrophe. Numbers that we made are numbers, the negative ones too.
 
-use inferometer_metrics::{CellSummary, Metric, Num, Proportion, QuantilePoint, Rate, name};
+use inferometer_metrics::{
+    Bursts, CellSummary, ColdStarts, Metric, Num, Proportion, QuantilePoint, Rate, name,
+};
 use inferometer_record::{State, Status};
 
 use crate::RunView;
@@ -139,6 +141,8 @@ fn row(run: &RunView<'_>, cell: &CellSummary) -> Row {
     rates(&mut row, cell);
     money(&mut row, cell);
     client(&mut row, cell);
+    shares(&mut row, cell);
+    episodes(&mut row, cell);
     row
 }
 
@@ -221,6 +225,38 @@ fn client(row: &mut Row, cell: &CellSummary) {
     row.number("asked_rate", cell.client.asked_rate);
     row.number("achieved_rate", cell.client.achieved_rate);
     row.flag("rate_held", cell.client.rate_held);
+}
+
+/// Where the money went, and what was not measured.
+fn shares(row: &mut Row, cell: &CellSummary) {
+    let cost = &cell.cost;
+    for part in ["input", "cache_read", "cache_write", "output", "reasoning", "request"] {
+        row.decimal(&format!("cost_{part}_usd"), cost.parts_usd.get(part).map(String::as_str));
+    }
+    row.number("cost_reasoning_share", cost.reasoning_share);
+    row.number("cost_waste_share", cost.waste_share);
+    row.rate("cost_per_month_usd", &cost.per_month_usd);
+    row.count("missing", cell.counts.missing);
+    row.text("gap", cell.gap.clone().unwrap_or_default());
+}
+
+/// Cold starts by the state of the connection, and bursts.
+fn episodes(row: &mut Row, cell: &CellSummary) {
+    let absent = ColdStarts::default();
+    let cold = cell.cold_starts.as_ref();
+    row.number("cold_start_gap_s", cold.and_then(|cold| Num::new(cold.gap_s)));
+    let cold = cold.unwrap_or(&absent);
+    for (state, start) in [("fresh", &cold.fresh), ("kept", &cold.kept)] {
+        row.count(format!("cold_start_{state}_n"), start.n);
+        row.point(&format!("cold_start_{state}_penalty_ms_p50"), start.penalty.p50.as_ref());
+    }
+    let absent = Bursts::default();
+    let burst = cell.bursts.as_ref().unwrap_or(&absent);
+    row.count("bursts", burst.n);
+    row.share("burst_refused", &burst.refused);
+    row.share("burst_failed", &burst.failed);
+    row.point("burst_time_to_first_token_ms_p50", burst.ttft.p50.as_ref());
+    row.rate("burst_recovery_ms", &burst.recovery);
 }
 
 fn line(values: impl Iterator<Item = Value>) -> String {

@@ -9,7 +9,12 @@ use super::joined;
 
 /// A line per gate: the result first, since a gate that is met is a condition that did not come true.
 pub(super) fn fact(cell: &CellSummary) -> Fact {
-    Fact { label: "gates", lines: cell.gates.iter().map(line).collect() }
+    Fact { label: "gates", lines: lines(&cell.gates) }
+}
+
+/// A line each.
+pub(super) fn lines(outcomes: &[GateOutcome]) -> Vec<Text> {
+    outcomes.iter().map(line).collect()
 }
 
 fn line(outcome: &GateOutcome) -> Text {

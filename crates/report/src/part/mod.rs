@@ -3,11 +3,17 @@
 mod brief;
 mod cell;
 mod client;
+mod comparisons;
+mod decision;
+mod episodes;
 mod failures;
 mod gates;
+mod matrix;
+mod models;
 mod money;
 mod requests;
 mod run;
+mod settings;
 mod sweep;
 mod throughput;
 mod times;
@@ -16,19 +22,19 @@ mod tokens;
 use inferometer_metrics::CellSummary;
 
 use crate::RunView;
-use crate::page::{Block, Text};
+use crate::page::{Block, Fact, Text};
 
 /// Up to so many cells are shown in full on a screen; of more, their table and what goes with it.
 const FULL_ON_SCREEN: usize = 2;
 
-/// The page of a run at a terminal: a sweep fits a screen.
+/// The page of a run at a terminal: a sweep fits a screen, and of many targets only what is said of them together.
 pub(crate) fn screen(run: &RunView<'_>) -> Vec<Block> {
     let cells = &run.summary.cells;
     if cells.len() <= FULL_ON_SCREEN {
         return page(run);
     }
     let mut blocks = run::opening(run);
-    blocks.extend(sweep::blocks(cells));
+    blocks.extend(if is_study(run) { study(run, true) } else { sweep::blocks(cells) });
     blocks.extend(brief::blocks(run, cells));
     blocks.extend(run::closing(run, true));
     blocks
@@ -38,11 +44,46 @@ pub(crate) fn screen(run: &RunView<'_>) -> Vec<Block> {
 pub(crate) fn page(run: &RunView<'_>) -> Vec<Block> {
     let cells = &run.summary.cells;
     let mut blocks = run::opening(run);
-    if cells.len() > 1 {
+    if is_study(run) {
+        blocks.extend(study(run, false));
+    } else if cells.len() > 1 {
         blocks.extend(sweep::blocks(cells));
     }
     blocks.extend(cells.iter().flat_map(|cell| cell::full(run, cell)));
     blocks.extend(run::closing(run, false));
+    blocks
+}
+
+/// Whether there is more to say than what each cell says by itself: several targets, or a question that was asked of
+/// them all.
+fn is_study(run: &RunView<'_>) -> bool {
+    let summary = run.summary;
+    let is_same = |cell: &CellSummary| summary.cells.first().is_some_and(|first| first.target == cell.target);
+    let has_episodes = summary.cells.iter().any(|cell| cell.cold_starts.is_some() || cell.bursts.is_some());
+    !summary.profiles.is_empty()
+        || !summary.gates.is_empty()
+        || has_episodes
+        || !summary.cells.iter().all(is_same)
+}
+
+/// What is said of all cells together: the decision first, then its evidence.
+fn study(run: &RunView<'_>, is_brief: bool) -> Vec<Block> {
+    let summary = run.summary;
+    let cells = &summary.cells;
+    let mut blocks = decision::blocks(summary, is_brief);
+    blocks.extend(matrix::blocks(cells));
+    let facts = vec![
+        Fact { label: "why empty", lines: matrix::gaps(cells) },
+        Fact { label: "gates", lines: gates::lines(&summary.gates) },
+    ];
+    if facts.iter().any(|fact| !fact.lines.is_empty()) {
+        blocks.push(Block::Facts(facts));
+    }
+    blocks.extend(comparisons::blocks(summary, is_brief));
+    blocks.extend(models::blocks(run));
+    blocks.extend(money::split(cells));
+    blocks.extend(episodes::blocks(cells));
+    blocks.extend(settings::blocks(&summary.settings, is_brief));
     blocks
 }
 

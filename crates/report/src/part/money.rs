@@ -4,7 +4,7 @@ use inferometer_metrics::{CellSummary, Cost};
 
 use crate::RunView;
 use crate::number::{counted, dollar_rate, dollars, percent};
-use crate::page::{Fact, Text};
+use crate::page::{Block, Column, Fact, Table, Text};
 
 use super::joined;
 
@@ -16,7 +16,8 @@ pub(super) fn fact(run: &RunView<'_>, cell: &CellSummary) -> Fact {
         Some(total) => {
             let lines = [
                 joined([Some(sum(cost, total)), Some(per_useful(cost)), per_thousand(cost), waste(cost)]),
-                parts(cost),
+                joined([parts(cost), reasoning(cost)]),
+                per_month(cost),
                 bound(cost),
                 reported(cost),
             ];
@@ -89,6 +90,62 @@ fn per_thousand(cost: &Cost) -> Option<String> {
 fn waste(cost: &Cost) -> Option<String> {
     let share = cost.waste_share.filter(|share| share.get() > 0.0)?;
     Some(format!("{} spent on answers of no use", percent(share.get())))
+}
+
+fn reasoning(cost: &Cost) -> Option<String> {
+    let share = cost.reasoning_share.filter(|share| share.get() > 0.0)?;
+    Some(format!("{} of it for reasoning", percent(share.get())))
+}
+
+/// At the traffic that the plan states.
+fn per_month(cost: &Cost) -> Option<String> {
+    let month = &cost.per_month_usd;
+    let value = dollar_rate(month).map(|value| format!("{}{value}", at_least(cost)));
+    let value = value.or_else(|| month.lo.map(|lo| format!("≥\u{a0}{}", dollars(lo))));
+    Some(format!("{} a month at the stated traffic", value?))
+}
+
+/// Where the money went, a row per cell that cost something; how usage adds up, once.
+pub(super) fn split(cells: &[CellSummary]) -> Vec<Block> {
+    const PARTS: [(&str, &str); 6] = [
+        ("input", "input"),
+        ("cached", "cache_read"),
+        ("cache writes", "cache_write"),
+        ("visible output", "output"),
+        ("reasoning", "reasoning"),
+        ("request", "request"),
+    ];
+    let names = super::sweep::names(cells);
+    let priced = names.iter().zip(cells).filter(|(_, cell)| cell.cost.total_usd.is_some());
+    let row = |(name, cell): (&String, &CellSummary)| {
+        let cost = &cell.cost;
+        let total = cost.total_usd.as_deref().unwrap_or_default();
+        let sum: Option<f64> = total.parse().ok().filter(|sum| *sum > 0.0);
+        let share = |part: f64| sum.map_or_else(String::new, |sum| percent(part / sum));
+        let part = |key: &str| {
+            cost.parts_usd.get(key).and_then(|part| part.parse().ok()).map_or(String::new(), share)
+        };
+        let waste = cost.waste_share.map_or_else(String::new, |share| percent(share.get()));
+        let mut row = vec![Text::from(name), Text::from(format!("{}${total}", at_least(cost)))];
+        row.extend(PARTS.map(|(_, key)| Text::from(part(key))));
+        row.push(Text::bad_if(cost.waste_share.is_some_and(|share| share.get() > 0.1), waste));
+        row.push(Text::from(dollar_rate(&cost.per_month_usd).unwrap_or_default()));
+        row
+    };
+    let rows: Vec<Vec<Text>> = priced.map(row).collect();
+    let mut blocks = Vec::new();
+    if !rows.is_empty() {
+        let mut columns = vec![Column::left(""), Column::right("total")];
+        columns.extend(PARTS.map(|(head, _)| Column::right(head)));
+        columns.extend(["waste", "a month"].map(Column::right));
+        blocks.push(Block::Heading("where the money went".to_owned()));
+        blocks.push(Block::Table(Table { columns, rows }));
+    }
+    let lines = super::tokens::usage(cells);
+    if !lines.is_empty() {
+        blocks.push(Block::Facts(vec![Fact { label: "usage", lines }]));
+    }
+    blocks
 }
 
 fn bound(cost: &Cost) -> Option<String> {

@@ -10,7 +10,10 @@ use super::joined;
 /// Tokens, each line from one source.
 pub(super) fn facts(cell: &CellSummary) -> Vec<Fact> {
     let tokens = &cell.tokens;
-    let lines = [by_server(tokens), by_tokenizer(tokens), partial(tokens)];
+    // That total = prompt + completion is the rule, and no news.
+    let is_plain = tokens.usage_identities.keys().all(|identity| identity == "inclusive");
+    let identities = identities(tokens).filter(|_| !is_plain);
+    let lines = [by_server(tokens), identities, by_tokenizer(tokens), partial(tokens)];
     let lines = lines.into_iter().flatten().map(Text::from).collect();
     vec![Fact { label: "tokens", lines: if cell.counts.ok > 0 { lines } else { Vec::new() } }]
 }
@@ -39,6 +42,53 @@ fn by_server(tokens: &Tokens) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// How the usage of each target adds up, once for those that do it alike.
+pub(super) fn usage(cells: &[CellSummary]) -> Vec<Text> {
+    let mut targets: Vec<(&str, Tokens)> = Vec::new();
+    for cell in cells {
+        let seen = &cell.tokens.usage_identities;
+        let at = targets.iter().position(|(target, _)| *target == cell.target);
+        let at = at.unwrap_or_else(|| {
+            targets.push((&cell.target, Tokens::default()));
+            targets.len() - 1
+        });
+        for (identity, n) in seen {
+            if let Some((_, sums)) = targets.get_mut(at) {
+                *sums.usage_identities.entry(identity.clone()).or_default() += n;
+            }
+        }
+    }
+    let mut said: Vec<(Vec<&str>, Tokens, Vec<&str>)> = Vec::new();
+    for (target, sums) in &targets {
+        let kinds: Vec<&str> = sums.usage_identities.keys().map(String::as_str).collect();
+        match said.iter_mut().find(|(known, ..)| *known == kinds) {
+            Some((_, all, who)) => {
+                for (identity, n) in &sums.usage_identities {
+                    *all.usage_identities.entry(identity.clone()).or_default() += n;
+                }
+                who.push(target);
+            }
+            None => said.push((kinds, sums.clone(), vec![target])),
+        }
+    }
+    let lines =
+        said.iter().filter_map(|(_, sums, who)| Some(format!("{} ({})", identities(sums)?, who.join(", "))));
+    lines.map(Text::from).collect()
+}
+
+/// How the numbers of each usage add up, counted.
+fn identities(tokens: &Tokens) -> Option<String> {
+    let meaning = |identity: &str| match identity {
+        "inclusive" => "total = prompt + completion",
+        "additive" => "total = prompt + completion + reasoning",
+        "disjoint" => "cached tokens apart from input tokens",
+        _ => "no identity to see",
+    };
+    let seen = tokens.usage_identities.iter();
+    let named = joined(seen.map(|(identity, n)| Some(format!("{} in {}", meaning(identity), count(*n)))))?;
+    Some(format!("usage adds up as {named}"))
 }
 
 fn by_tokenizer(tokens: &Tokens) -> Option<String> {

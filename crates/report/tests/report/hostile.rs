@@ -44,6 +44,9 @@ fn cell(text: &str, value: f64) -> CellSummary {
         metric.notes = vec![text.to_owned()];
         metric.p50 = point(value, value * 0.9, value * 1.1, "max of n");
         metric.max = Num::new(value);
+        if let Some(all) = &mut metric.all_attempts {
+            all.p50.clone_from(&metric.p50);
+        }
     }
     cell.throughput.output_token_throughput =
         Rate { value: Num::new(value), lo: Num::new(value), hi: None, note: Some(text.to_owned()) };

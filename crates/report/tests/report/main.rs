@@ -7,6 +7,8 @@ mod fixture;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod study;
+#[cfg(test)]
 mod table;
 #[cfg(test)]
 mod wording;

@@ -1,0 +1,117 @@
+//! Cold starts and bursts.
+
+use inferometer_metrics::{Bursts, CellSummary, ColdStart, ColdStarts, Metric};
+
+use crate::number::{NONE, count, digits, of, proportion, time, time_point, time_rate};
+use crate::page::{Block, Column, Fact, Table, Text};
+
+use super::sweep;
+
+/// A table for each of the two, where any cell has it.
+pub(super) fn blocks(cells: &[CellSummary]) -> Vec<Block> {
+    let names = sweep::names(cells);
+    let named = || names.iter().map(String::as_str).zip(cells);
+    let colds: Vec<(&str, &ColdStarts)> =
+        named().filter_map(|(name, cell)| Some((name, cell.cold_starts.as_ref()?))).collect();
+    let bursts: Vec<(&str, &Bursts)> =
+        named().filter_map(|(name, cell)| Some((name, cell.bursts.as_ref()?))).collect();
+    let mut blocks = Vec::new();
+    if !colds.is_empty() {
+        blocks.push(Block::Heading(
+            "cold starts: first request after a gap − warm control, connect left out".to_owned(),
+        ));
+        blocks.push(Block::Table(cold_table(&colds)));
+        blocks.push(Block::Facts(vec![Fact { label: "found", lines: found(&colds) }]));
+    }
+    if !bursts.is_empty() {
+        blocks.push(Block::Heading("bursts: from rest to so many at once".to_owned()));
+        blocks.push(Block::Table(burst_table(&bursts)));
+        let notes = bursts.iter().flat_map(|(name, burst)| {
+            let recovery = burst.recovery.note.iter();
+            burst.notes.iter().chain(recovery).map(move |note| Text::warn(format!("{name}: {note}")))
+        });
+        blocks.push(Block::Facts(vec![Fact { label: "notes", lines: notes.collect() }]));
+    }
+    blocks
+}
+
+fn median(metric: &Metric) -> String {
+    let (value, interval) = time_point(metric.p50.as_ref());
+    format!("{value} {interval}").trim_end().to_owned()
+}
+
+fn cold_table(colds: &[(&str, &ColdStarts)]) -> Table {
+    let mut columns = vec![Column::left(""), Column::right("gap"), Column::left("connection")];
+    columns.extend(
+        ["n", "cold TTFT p50", "warm TTFT p50", "difference p50", "beyond warm", "failed"].map(Column::right),
+    );
+    let row = |name: &str, gap_s: f64, state: &str, start: &ColdStart| {
+        vec![
+            Text::from(name),
+            Text::from(format!("{}\u{a0}s", digits(gap_s))),
+            Text::from(state),
+            Text::from(count(start.n)),
+            Text::from(median(&start.cold_ttft)),
+            Text::from(median(&start.warm_ttft)),
+            Text::from(median(&start.penalty)),
+            Text::from(of(&start.seen)),
+            Text::bad_if(start.failed > 0, count(start.failed)),
+        ]
+    };
+    let rows = colds.iter().flat_map(|(name, cold)| {
+        [("fresh", &cold.fresh), ("kept", &cold.kept), ("either", &cold.either)]
+            .into_iter()
+            .filter(|(_, start)| start.n + start.failed > 0)
+            .map(move |(state, start)| row(name, cold.gap_s, state, start))
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+/// What was found, in the words of the figures.
+fn found(colds: &[(&str, &ColdStarts)]) -> Vec<Text> {
+    let said = colds.iter().flat_map(|(name, cold)| {
+        let states = [("fresh", &cold.fresh), ("kept", &cold.kept), ("either", &cold.either)];
+        states.into_iter().map(move |(state, start)| (format!("{name}, {state} connection"), &start.detail))
+    });
+    said.filter(|(_, detail)| !detail.is_empty())
+        .map(|(who, detail)| Text::from(format!("{who}: {detail}")))
+        .collect()
+}
+
+fn burst_table(bursts: &[(&str, &Bursts)]) -> Table {
+    let mut columns = vec![Column::left("")];
+    let heads = [
+        "size",
+        "bursts",
+        "sent within",
+        "rest TTFT p50",
+        "burst TTFT p50",
+        "p95 of all",
+        "refused (429)",
+        "failed",
+        "back after",
+    ];
+    columns.extend(heads.map(Column::right));
+    let share = |share: &inferometer_metrics::Proportion| {
+        proportion(share).map_or(NONE.to_owned(), |shown| format!("{shown} ({})", of(share)))
+    };
+    let row = |(name, burst): &(&str, &Bursts)| {
+        let all = burst.ttft.all_attempts.as_deref();
+        let (p95, interval) = time_point(all.and_then(|all| all.p95.as_ref()));
+        let lower = burst.recovery.lo.map(|lo| format!(">\u{a0}{}", time(lo)));
+        let back = time_rate(&burst.recovery).or(lower).unwrap_or_else(|| NONE.to_owned());
+        vec![
+            Text::from(*name),
+            Text::from(count(u64::from(burst.size))),
+            Text::from(count(burst.n)),
+            Text::from(burst.sent_within.max.map_or(NONE.to_owned(), time)),
+            Text::from(median(&burst.rest_ttft)),
+            Text::from(median(&burst.ttft)),
+            Text::from(format!("{p95} {interval}").trim_end()),
+            Text::bad_if(burst.refused.count > 0, share(&burst.refused)),
+            Text::bad_if(burst.failed.count > 0, share(&burst.failed)),
+            Text::from(back),
+        ]
+    };
+    Table { columns, rows: bursts.iter().map(row).collect() }
+}

@@ -1,0 +1,86 @@
+//! Settings to copy, and what to do about errors.
+
+use inferometer_metrics::{Setting, Settings};
+
+use crate::number::{NONE, count, time, whole};
+use crate::page::{Block, Column, Fact, Table, Text};
+
+/// The settings, in the order of the columns.
+const NAMES: [&str; 6] = [
+    "first_token_timeout",
+    "idle_timeout",
+    "total_timeout",
+    "max_tokens",
+    "max_concurrency",
+    "keep_warm_interval",
+];
+
+/// A row per target and workload; where there is room, the evidence of each setting.
+pub(super) fn blocks(settings: &[Settings], is_brief: bool) -> Vec<Block> {
+    if settings.is_empty() {
+        return Vec::new();
+    }
+    let mut columns = vec![Column::left("target"), Column::left("workload")];
+    columns.extend(NAMES.map(Column::right));
+    let row = |settings: &Settings| {
+        let of = |name: &str| settings.values.iter().find(|setting| setting.name == name);
+        let mut cells = vec![Text::from(&settings.target), Text::from(&settings.workload)];
+        cells.extend(NAMES.map(|name| Text::from(of(name).map_or(String::new(), value))));
+        cells
+    };
+    let rows = settings.iter().map(row).collect();
+    let evidence = if is_brief { Vec::new() } else { settings.iter().flat_map(evidence).collect() };
+    let note = "~ rests on few requests: see the evidence in summary.json";
+    let is_unsure = settings.iter().flat_map(|s| &s.values).any(is_low);
+    let note = is_unsure.then(|| Text::from(note));
+    vec![
+        Block::Heading("settings to copy".to_owned()),
+        Block::Table(Table { columns, rows }),
+        Block::Facts(vec![
+            Fact { label: "reading", lines: note.into_iter().collect() },
+            Fact { label: "evidence", lines: evidence },
+            Fact { label: "retry", lines: retry(settings) },
+        ]),
+    ]
+}
+
+fn is_low(setting: &Setting) -> bool {
+    setting.confidence.starts_with("low")
+}
+
+fn value(setting: &Setting) -> String {
+    let Some(value) = setting.value else { return NONE.to_owned() };
+    let shown = match setting.unit.as_str() {
+        "ms" => time(value),
+        unit => format!("{}\u{a0}{unit}", whole(value)),
+    };
+    if is_low(setting) { format!("~\u{a0}{shown}") } else { shown }
+}
+
+fn evidence(settings: &Settings) -> impl Iterator<Item = Text> {
+    settings.values.iter().map(|setting| {
+        let (target, workload) = (&settings.target, &settings.workload);
+        Text::from(format!(
+            "{target} {workload}, {}: {} ({})",
+            setting.name, setting.evidence, setting.confidence
+        ))
+    })
+}
+
+/// Each class once, with who saw it how often.
+fn retry(settings: &[Settings]) -> Vec<Text> {
+    let mut classes: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for settings in settings {
+        for advice in &settings.retry {
+            let seen = format!("{} {}: {}", settings.target, settings.workload, count(advice.seen));
+            match classes.iter_mut().find(|(class, ..)| *class == advice.class) {
+                Some((.., who)) => who.push(seen),
+                None => classes.push((&advice.class, &advice.advice, vec![seen])),
+            }
+        }
+    }
+    let line = |(class, advice, who): (&str, &str, Vec<String>)| {
+        Text::from(format!("{class}: {advice} (seen: {})", who.join(", ")))
+    };
+    classes.into_iter().map(line).collect()
+}
