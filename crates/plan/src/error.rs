@@ -1,21 +1,24 @@
-//! What a command line can get wrong.
+//! What a command line or a plan file can get wrong.
 
-/// A command line that cannot be run. Each message says what was wrong and what would be right.
+use std::fmt;
+use std::path::PathBuf;
+
+/// A command line or a plan file that cannot be run. Each message says what was wrong and what would be right.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A flag that is needed is not there.
     #[error("{flag} is missing: {remedy}")]
     Missing {
         /// The flag.
-        flag: &'static str,
+        flag: String,
         /// What to give.
-        remedy: &'static str,
+        remedy: String,
     },
     /// A flag's value does not mean anything.
     #[error("{flag} '{value}': {reason}")]
     Value {
         /// The flag.
-        flag: &'static str,
+        flag: String,
         /// What was typed, without secrets.
         value: String,
         /// What is wrong, and what would be right.
@@ -25,17 +28,64 @@ pub enum Error {
     #[error("{first} and {second} do not go together: {reason}")]
     Conflict {
         /// One flag.
-        first: &'static str,
+        first: String,
         /// The other.
-        second: &'static str,
+        second: String,
         /// Why not.
         reason: &'static str,
+    },
+    /// The plan file cannot be read.
+    #[error("cannot read the plan {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The plan file says something that cannot be run.
+    #[error(transparent)]
+    File(#[from] Box<FileError>),
+    /// A limit on money that nothing could hold a request to.
+    #[error("a limit on money needs {needs}: {remedy}")]
+    Money {
+        /// What is not known.
+        needs: String,
+        /// What to give.
+        remedy: &'static str,
     },
 }
 
 impl Error {
     /// A value of `flag` that does not mean anything.
-    pub(crate) fn value(flag: &'static str, value: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Value { flag, value: value.into(), reason: reason.into() }
+    pub(crate) fn value(
+        flag: impl Into<String>,
+        value: impl Into<String>,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self::Value { flag: flag.into(), value: value.into(), reason: reason.into() }
     }
 }
+
+/// What is wrong in a plan file, and where. Prints as `path:line:column: message` and the line with a caret.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what would be right.
+    pub message: String,
+    /// The line, and a caret under what is wrong in it; what may be a key is left out.
+    pub snippet: String,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, column, message, snippet } = self;
+        write!(f, "{}:{line}:{column}: {message}\n{snippet}", path.display())
+    }
+}
+
+impl std::error::Error for FileError {}

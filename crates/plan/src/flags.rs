@@ -7,11 +7,15 @@ use inferometer_metrics::{Condition, Objectives};
 use inferometer_price::Price;
 use inferometer_wire::Dialect;
 
-use crate::value::{Counts, Rates, Span, decimal, whole};
+use crate::value::{Counts, Dollars, Rates, Span, decimal, whole};
 
 /// The flags that describe what is measured. Names are those that people of this field already type.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunFlags {
+    /// What is measured, as a file; `inferometer init` writes a first one
+    #[arg(value_name = "PLAN.toml", conflicts_with_all = AD_HOC)]
+    pub plan: Option<PathBuf>,
+
     /// Base URL of the endpoint: http://h, http://h/v1 or the full address all work
     #[arg(short, long, value_name = "URL", help_heading = "Target")]
     pub url: Option<String>,
@@ -52,6 +56,9 @@ pub struct RunFlags {
     /// Send the token limit as max_completion_tokens
     #[arg(long, help_heading = "Target")]
     pub max_completion_tokens: bool,
+    /// Take reasoning out of the content, where the server leaves it there between think tags
+    #[arg(long, help_heading = "Target")]
+    pub think_tags: bool,
 
     /// Requests in flight; a list (1,4,16) measures the curve
     #[arg(short, long, value_name = "N,…", help_heading = "Load")]
@@ -139,6 +146,9 @@ pub struct RunFlags {
     /// Further attempts at a failed request; each is recorded
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>, help_heading = "Limits")]
     pub retries: u32,
+    /// US dollars that the run may cost: input and token limit of each request are reserved before it is sent
+    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    pub max_cost: Option<Dollars>,
     /// What a request must meet to count as good, in ms: 'ttft:300 tpot:20 e2el:5000'
     #[arg(long, value_name = "LIMITS", help_heading = "Gates")]
     pub goodput: Option<Objectives>,
@@ -165,7 +175,55 @@ pub struct RunFlags {
     /// Keep prompts and answers, in texts.jsonl beside the samples
     #[arg(long, help_heading = "Output")]
     pub keep_text: bool,
+    /// Say what would be sent, what it would cost and what it could not prove; send nothing
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
+    /// Go on with an interrupted run: only what is missing in its folder is sent
+    #[arg(long, value_name = "DIR", conflicts_with = "dry_run", help_heading = "Output")]
+    pub resume: Option<PathBuf>,
 }
+
+/// The flags that describe what a plan file describes. Beside a file they would be passed over in silence.
+const AD_HOC: [&str; 38] = [
+    "url",
+    "model",
+    "dialect",
+    "api_key_env",
+    "api_key",
+    "headers",
+    "extra",
+    "price",
+    "no_stream",
+    "no_stream_options",
+    "max_completion_tokens",
+    "think_tags",
+    "concurrency",
+    "request_rate",
+    "arrival",
+    "burstiness",
+    "requests",
+    "duration",
+    "grace",
+    "warmup",
+    "ramp",
+    "isl",
+    "isl_stddev",
+    "osl",
+    "osl_stddev",
+    "dataset",
+    "temperature",
+    "cache",
+    "timeout",
+    "connect_timeout",
+    "first_token_timeout",
+    "idle_timeout",
+    "retries",
+    "goodput",
+    "connection",
+    "http2",
+    "cacert",
+    "insecure",
+];
 
 /// `--arrival`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -196,4 +254,30 @@ pub enum ConnectionFlag {
     Reuse,
     /// One for each request
     Fresh,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Typed {
+        #[command(flatten)]
+        flags: RunFlags,
+    }
+
+    /// Each flag either goes together with a plan file or is refused beside it.
+    #[test]
+    fn what_stands_beside_a_plan_file() {
+        let beside = ["plan", "seed", "name", "keep_text", "dry_run", "resume", "max_cost", "fail_if"];
+        let command = Typed::command();
+        let mut known: Vec<&str> = command.get_arguments().map(|arg| arg.get_id().as_str()).collect();
+        let mut listed: Vec<&str> = AD_HOC.into_iter().chain(beside).collect();
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(known, listed);
+        command.debug_assert();
+    }
 }

@@ -1,22 +1,43 @@
 //! What is to be measured: targets, workloads, loads, and the protocol that joins them to cells.
 //!
-//! Arguments come in two steps, as in ripgrep: [`RunFlags`] is what was typed, [`Plan`] is what it means. A plan is
-//! plain data that any later source (a file) can make as well; the runner never sees a flag. It serialises without a
-//! key in it, for the run's manifest.
+//! A plan has two sources: what was typed ([`RunFlags`]) and a file ([`Plan::from_toml`]). Both carry what they say into
+//! the same specs, which hold the one meaning and the one set of defaults. A plan is plain data; the runner never sees a
+//! flag or a key of the file. It serialises without an API key in it, for the run's manifest.
+//!
+//! | question | module |
+//! |---|---|
+//! | which flags are there? | `flags`; what they mean: `resolve` |
+//! | which keys does the file have? | `file::shape`; what they mean: `file` |
+//! | what is the default, what goes together? | `spec` |
+//! | how is a time, a list, a share written? | `value` |
+//! | where is a provider asked? | `presets` |
+//! | what must not be shown? | `secrets` |
+//! | what would a plan cost, and prove? | `estimate` |
+//! | what do comparisons need to know of it? | `study` |
 
 mod error;
+mod estimate;
+mod file;
 mod flags;
 mod load;
 mod plan;
+mod presets;
 mod resolve;
+mod schema;
 mod secrets;
+mod spec;
+mod study;
 mod target;
 mod value;
 
-pub use error::Error;
+pub use error::{Error, FileError};
+pub use estimate::{CellEstimate, Estimate};
+pub use file::PriceLookup;
 pub use flags::{ArrivalFlag, CacheFlag, ConnectionFlag, RunFlags};
 pub use load::{Arrival, Load, Pattern, Stop, Timeouts};
 pub use plan::{Blocks, Budget, Cell, Plan, Precision, Protocol, Workload};
+pub use presets::{PRESETS, Preset, preset};
+pub use schema::schema;
 pub use secrets::Secrets;
 pub use target::{Connection, Declared, Target};
-pub use value::{Counts, Rates, Span};
+pub use value::{Counts, Dollars, Rates, Span};

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use inferometer_price::Decimal;
+
 /// A time: `250ms`, `30s`, `2m`, `1h`; a bare number is seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span(pub Duration);
@@ -32,6 +34,37 @@ impl FromStr for Span {
             return Err("not between 0 and 30 days".to_string());
         }
         Ok(Self(Duration::from_secs_f64(seconds)))
+    }
+}
+
+/// A share: `10%` or `0.1`; above 0 and at most 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let (number, divisor) = typed.strip_suffix('%').map_or((typed, 1.0), |percent| (percent, 100.0));
+        let share = number.trim().parse::<f64>().ok().map(|number| number / divisor);
+        let share = share.filter(|share| *share > 0.0 && *share <= 1.0);
+        share.map(Self).ok_or_else(|| "not a share: write 10% or 0.1".to_string())
+    }
+}
+
+/// An amount of US dollars, exactly: `5`, `0.25` or `$5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dollars(pub Decimal);
+
+impl FromStr for Dollars {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let number = typed.strip_prefix('$').unwrap_or(typed);
+        let amount = Decimal::from_str_exact(number).ok().filter(|amount| *amount > Decimal::ZERO);
+        amount.map(Self).ok_or_else(|| "not an amount above 0: write US dollars as in 5 or 0.25".to_string())
     }
 }
 

@@ -12,7 +12,7 @@ const VARIABLES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
 /// Keeps what stands before the `@` of each proxy's URL out of every text: as it is written there, percent-decoded, and
 /// in base64 as the proxy is sent it.
-pub(super) fn credentials(env: &impl Fn(&str) -> Option<String>, secrets: &mut Secrets) {
+pub(crate) fn credentials(env: &impl Fn(&str) -> Option<String>, secrets: &mut Secrets) {
     let both = VARIABLES.iter().flat_map(|name| [(*name).to_string(), name.to_lowercase()]);
     for url in both.filter_map(|name| env(&name)) {
         let authority = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);

@@ -1,0 +1,227 @@
+//! `[[target]]`.
+
+use inferometer_price::{ParsePriceError, Price};
+use inferometer_wire::request::TokenField;
+use serde_json::{Map, Value as Json};
+
+use super::names::unique;
+use super::table::{Table, Value, nearest};
+use super::{Reader, providers};
+use crate::presets::{Preset, preset};
+use crate::spec::{Key, TargetSpec, header};
+use crate::{Connection, Counts, Declared, Error, Target};
+
+/// Where the price of a target comes from that its plan states.
+const PRICE_SOURCE: &str = "the plan";
+
+impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
+    /// Every target.
+    pub(super) fn targets(&mut self, root: &Table<'_>) -> Result<Vec<Target>, Error> {
+        let tables = root.tables("target");
+        if tables.is_empty() {
+            let remedy = "write a [[target]] with a provider or a url, and a model";
+            return Err(root.error("target", format!("the plan has no target: {remedy}")));
+        }
+        let targets = tables.iter().map(|table| self.target(table)).collect::<Result<Vec<_>, _>>()?;
+        unique("target", &tables, targets.iter().map(|target| target.name.as_str()))?;
+        Ok(targets)
+    }
+
+    fn target(&mut self, table: &Table<'_>) -> Result<Target, Error> {
+        let provider = table.text("provider");
+        let preset = provider.as_deref().and_then(preset);
+        let url = match (table.get("url"), preset) {
+            (Some(url), _) => self.expand(&url)?,
+            (None, Some(preset)) => preset.url.to_string(),
+            (None, None) => return Err(no_address(table, provider.as_deref())),
+        };
+        let model = table.text("model").filter(|model| !model.trim().is_empty()).ok_or_else(|| {
+            table.error("model", "model is missing: name the model to ask for, as the endpoint calls it")
+        })?;
+        let spec = TargetSpec {
+            name: table.text("name"),
+            key: self.key(table, preset)?,
+            headers: self.headers(table)?,
+            price: self.price(table, provider.as_deref().unwrap_or_default(), &model)?,
+            extra: extra(table)?,
+            token_field: match (table.flag("max_completion_tokens"), preset) {
+                (Some(true), _) => TokenField::MaxCompletionTokens,
+                (None, Some(preset)) => preset.token_field,
+                _ => TokenField::MaxTokens,
+            },
+            include_usage: table.flag("stream_options").unwrap_or(true),
+            stream: table.flag("stream").unwrap_or(true),
+            connection: match table.text("connection").as_deref() {
+                Some("fresh") => Connection::Fresh,
+                _ => Connection::Reuse,
+            },
+            http2: table.flag("http2").unwrap_or(false),
+            cacert: table.text("cacert").map(|file| self.beside(&file)),
+            insecure: table.flag("insecure").unwrap_or(false),
+            concurrency_limit: concurrency_limit(table)?,
+            declared: Declared {
+                region: table.text("region"),
+                precision: table.text("precision"),
+                terms: table.text("terms"),
+            },
+            think_tags: table.flag("think_tags").unwrap_or(false),
+            dialect: table.parse("dialect")?.unwrap_or_default(),
+            provider,
+            ..TargetSpec::new(url, model)
+        };
+        spec.resolve(&self.env, &mut self.secrets).map_err(|fault| table.fault(fault))
+    }
+
+    /// Where the key comes from: what is said, else the provider's own variable.
+    fn key(&self, table: &Table<'_>, preset: Option<&'static Preset>) -> Result<Option<Key>, Error> {
+        if let Some(inline) = table.get("api_key") {
+            let text = inline.text();
+            let variable = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+            return match variable {
+                Some(_) if table.get("api_key_env").is_some() => {
+                    Err(inline.error("api_key and api_key_env do not go together: both name the key's variable"))
+                }
+                Some(variable) if self.is_set(variable) => Ok(Some(Key::Variable(variable.to_string()))),
+                Some(variable) => Err(unset(&inline, variable)),
+                None => Err(inline.error_of_secret(
+                    "a key does not belong in a file: keep it in a variable and write api_key_env = \"THE_VARIABLE\"",
+                )),
+            };
+        }
+        if let Some(variable) = table.get("api_key_env") {
+            let name = variable.text();
+            let is_set = self.is_set(&name);
+            return if is_set { Ok(Some(Key::Variable(name))) } else { Err(unset(&variable, &name)) };
+        }
+        // A provider's preset at an address of one's own says nothing of a key.
+        let Some(variable) = preset.filter(|_| table.get("url").is_none()).and_then(|preset| preset.key_env)
+        else {
+            return Ok(None);
+        };
+        if self.is_set(variable) {
+            return Ok(Some(Key::Variable(variable.to_string())));
+        }
+        // A header may carry it.
+        if table.table("headers").is_some() {
+            return Ok(None);
+        }
+        let remedy = format!("set {variable}, or name another variable with api_key_env");
+        Err(table.error("provider", format!("the key is missing: {remedy}")))
+    }
+
+    fn is_set(&self, variable: &str) -> bool {
+        (self.env)(variable).is_some_and(|held| !held.trim().is_empty())
+    }
+
+    fn headers(&mut self, table: &Table<'_>) -> Result<Vec<(http::HeaderName, http::HeaderValue)>, Error> {
+        let Some(headers) = table.table("headers") else { return Ok(Vec::new()) };
+        let mut read = Vec::new();
+        for (name, value) in headers.further() {
+            let text = self.expand(&value)?;
+            let parsed = header(name.text, &text, &mut self.secrets);
+            read.push(parsed.map_err(|fault| match fault {
+                crate::spec::Fault::Value { reason, .. } => value.error_of_secret(reason),
+                other => headers.fault(other),
+            })?);
+        }
+        Ok(read)
+    }
+
+    /// `value` with each `${VAR}` replaced by what the variable holds, which is a secret from now on.
+    fn expand(&mut self, value: &Value<'_>) -> Result<String, Error> {
+        let text = value.text();
+        let mut expanded = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, behind)) = rest.split_once("${") {
+            let (variable, after) = behind.split_once('}').ok_or_else(|| {
+                value.error_of_secret("a variable is written as ${VAR}: the closing brace is missing")
+            })?;
+            let held = (self.env)(variable).filter(|held| !held.trim().is_empty());
+            let held = held.ok_or_else(|| unset(value, variable))?;
+            self.secrets.add(&held);
+            expanded.push_str(before);
+            expanded.push_str(held.trim());
+            rest = after;
+        }
+        expanded.push_str(rest);
+        Ok(expanded)
+    }
+
+    /// What it costs: as the plan says, else as the price book does.
+    fn price(&self, table: &Table<'_>, provider: &str, model: &str) -> Result<Option<Price>, Error> {
+        let known = || self.book.and_then(|book| book(provider, model));
+        let Some(value) = table.get("price") else { return Ok(known()) };
+        if let Some(amounts) = value.as_table() {
+            return price_of(&amounts).map(Some);
+        }
+        if value.text() == "book" {
+            let missing = || value.error(format!("the price book does not know '{model}' of '{provider}'"));
+            return known().ok_or_else(missing).map(Some);
+        }
+        let price: Price = value.parse()?;
+        Ok(Some(Price { source: PRICE_SOURCE.into(), ..price }))
+    }
+}
+
+/// A variable that is not set. What is no variable's name may be a key, and is not shown.
+fn unset(value: &Value<'_>, variable: &str) -> Error {
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    if variable.chars().all(is_name) && !variable.is_empty() {
+        return value.error(format!("the environment variable {variable} is not set, or empty"));
+    }
+    value.error_of_secret(
+        "no environment variable has this name, or it is empty: name the variable, not the key itself",
+    )
+}
+
+fn no_address(table: &Table<'_>, provider: Option<&str>) -> Error {
+    let Some(provider) = provider else {
+        return table
+            .error_here("url is missing: give the endpoint's url, or a provider that Inferometer knows");
+    };
+    let known = providers();
+    let meant = match nearest(provider, known.iter().copied()) {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => format!("it knows {}", known.join(", ")),
+    };
+    table.error(
+        "provider",
+        format!("Inferometer knows no provider '{provider}', and there is no url: {meant}"),
+    )
+}
+
+/// Parameters of the body.
+fn extra(table: &Table<'_>) -> Result<Map<String, Json>, Error> {
+    let Some(value) = table.get("extra") else { return Ok(Map::new()) };
+    match value.json() {
+        Json::Object(extra) => Ok(extra),
+        _ => Err(value.error("extra is no table")),
+    }
+}
+
+fn concurrency_limit(table: &Table<'_>) -> Result<Option<u32>, Error> {
+    let limit: Option<Counts> = table.parse("concurrency_limit")?;
+    Ok(limit.and_then(|counts| counts.0.first().copied()))
+}
+
+/// The price that a table states.
+fn price_of(table: &Table<'_>) -> Result<Price, Error> {
+    let amounts = ["input", "output", "cache_read", "cache_write", "reasoning", "request"];
+    let typed: Vec<String> =
+        amounts.iter().filter_map(|name| Some(format!("{name}={}", table.text(name)?))).collect();
+    let price: Price = typed.join(",").parse().map_err(|error: ParsePriceError| match &error {
+        ParsePriceError::Negative { name, .. } | ParsePriceError::NotANumber { name, .. } => {
+            table.error(name, error.to_string())
+        }
+        ParsePriceError::NotAPair(_) => {
+            table.error_here("price has no input and no output: both are needed, 0 where free")
+        }
+        _ => table.error_here(error.to_string()),
+    })?;
+    let source = table.text("source").unwrap_or_else(|| PRICE_SOURCE.into());
+    let source = match table.text("date") {
+        Some(date) => format!("{source}, {date}"),
+        None => source,
+    };
+    Ok(Price { source, ..price })
+}
