@@ -33,6 +33,7 @@ mod names;
 mod num;
 mod objective;
 mod pair_gate;
+mod pool;
 mod row;
 mod run;
 mod spans;
@@ -59,6 +60,7 @@ pub use names::name;
 pub use num::Num;
 pub use objective::{Objective, ObjectiveError, Objectives};
 pub use pair_gate::PairGate;
+pub use pool::pooled;
 pub use run::summarize;
 pub use study::{Equivalence, Profile, ProfileKind, Study, TargetInfo};
 pub use summary::{

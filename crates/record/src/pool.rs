@@ -18,6 +18,8 @@ const STEP_NS: u64 = 1_000_000_000;
 pub struct Part {
     recording: Box<dyn Recording>,
     shift: Shift,
+    /// The last stamp, on the pool's line of time.
+    last_ns: u64,
     renamed: BTreeMap<String, String>,
 }
 
@@ -46,6 +48,11 @@ impl Part {
     /// What is added to its times, ns.
     pub fn offset_ns(&self) -> u64 {
         self.shift.ns
+    }
+
+    /// The last of its times on the pool's line of time, ns; its offset where it has none.
+    pub fn last_ns(&self) -> u64 {
+        self.last_ns
     }
 
     /// What `target` of the recording is called in the pool.
@@ -79,26 +86,29 @@ impl Part {
         Ok(Box::new(stream.map(|recorded| recorded.map(|recorded| self.place(recorded)))))
     }
 
-    /// What is added to the recording behind this one; reads all samples.
-    fn next(&self) -> Result<Shift, RecordError> {
-        let (mut last_ns, mut request, mut block, mut segment) = (0, 0, None, 0);
+    /// Finds the last stamp, and what is added to the recording behind this one; reads all samples.
+    fn measure(&mut self) -> Result<Option<Shift>, RecordError> {
+        let Shift { ns, request, block, segment } = self.shift;
+        let (mut last_ns, mut last) = (ns, Shift { ns, request, block, segment });
+        let mut has_blocks = false;
         for recorded in self.stream()? {
             let (mut sample, _) = recorded?;
             last_ns = stamps(&mut sample).into_iter().flatten().map(|stamp| *stamp).fold(last_ns, u64::max);
-            request = sample.request.max(request);
-            block = sample.block.max(block);
-            segment = sample.segment.max(segment);
+            last.request = sample.request.max(last.request);
+            last.segment = sample.segment.max(last.segment);
+            has_blocks |= sample.block.is_some();
+            last.block = sample.block.map_or(last.block, |block| block.max(last.block));
         }
-        // A number at the end of its range leaves no room for another run, and is no run's of ours.
+        self.last_ns = last_ns;
         let next = || {
             Some(Shift {
                 ns: last_ns.checked_next_multiple_of(STEP_NS)?.checked_add(STEP_NS)?,
-                request: request.checked_add(1)?,
-                block: block.map_or(Some(self.shift.block), |block| block.checked_add(1))?,
-                segment: segment.checked_add(1)?,
+                request: last.request.checked_add(1)?,
+                block: last.block.checked_add(u32::from(has_blocks))?,
+                segment: last.segment.checked_add(1)?,
             })
         };
-        next().ok_or_else(|| self.refused("its numbers are too large for a second run to stand behind them"))
+        Ok(next())
     }
 
     fn refused(&self, reason: &str) -> RecordError {
@@ -113,12 +123,17 @@ impl Pool {
     pub fn new(recordings: Vec<Box<dyn Recording>>) -> Result<Self, RecordError> {
         let mut parts: Vec<Part> = Vec::with_capacity(recordings.len());
         let mut seen = HashSet::new();
+        let mut next = Some(Shift::default());
         for recording in recordings {
-            let shift = parts.last().map_or(Ok(Shift::default()), Part::next)?;
-            let part = Part { recording, shift, renamed: BTreeMap::new() };
+            let mut part = Part { recording, shift: Shift::default(), last_ns: 0, renamed: BTreeMap::new() };
             if !seen.insert(part.manifest().run_id.clone()) {
                 return Err(part.refused("it is given twice, and would count twice"));
             }
+            // A number at the end of its range leaves no room for another run, and is no run's of ours.
+            part.shift = next.ok_or_else(|| {
+                part.refused("the numbers of the run before it are too large for it to stand behind")
+            })?;
+            next = part.measure()?;
             parts.push(part);
         }
         let manifest = manifest(&parts);

@@ -9,5 +9,6 @@ mod decide;
 mod gates;
 mod money;
 mod pair_gates;
+mod pool;
 mod properties;
 mod steady;

@@ -55,6 +55,8 @@ fn each_run_has_its_own_time_requests_and_blocks() {
     let offsets: Vec<u64> = manifest.segments.iter().map(|segment| segment.offset_ns).collect();
     assert_eq!(offsets, [0, 3 * STEP_NS, 6 * STEP_NS]);
     assert_eq!(manifest.environment["pooled"][2]["offset_ns"], 6 * STEP_NS);
+    let ends: Vec<u64> = pool.parts().iter().map(Part::last_ns).collect();
+    assert_eq!(ends, [STEP_NS + 5_000, 4 * STEP_NS + 5_000, 7 * STEP_NS + 9]);
     assert_eq!((pool.parts()[1].target("t"), pool.parts()[1].target("u")), ("t (b)", "u"));
 }
 
