@@ -9,6 +9,7 @@
 
 mod answers;
 mod ask;
+mod beat;
 mod book;
 mod chunk;
 mod cold;

@@ -8,14 +8,15 @@ use rand::RngExt;
 
 use crate::answers::Knowledge;
 use crate::ask::Ask;
-use crate::chunk::{Call, Chunk, Dialect, Usage, Whole};
+use crate::beat::{Beat, Tokens, What, chunk, literal};
+use crate::chunk::{Dialect, Usage, Whole};
 use crate::cold::Warmth;
 use crate::config::{DEFAULT_TOKENS, Fault, FaultKind, MAX_TOKENS, Model, Rate};
 use crate::limit::Bucket;
 use crate::random::{Purpose, random};
 use crate::reply::{Block, Content, Ending, Event, Framing, Reply, Run, Said, Sheet};
 use crate::slots::Slots;
-use crate::speech::{Piece, PieceKind, VARIANTS, Words, joined, word};
+use crate::speech::{PieceKind, VARIANTS, Words};
 
 /// A model and the bytes that it answers with, made once.
 #[derive(Debug)]
@@ -29,32 +30,6 @@ pub(crate) struct Worker {
     name: String,
     chat: OnceLock<Arc<Block>>,
     completions: OnceLock<Arc<Block>>,
-}
-
-/// The kinds of event that a model's answer consists of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
-    Opener,
-    /// Reasoning of this many tokens.
-    Reasoning(u32),
-    /// Answer of this many tokens.
-    Answer(u32),
-    /// A part of an answer that says something.
-    Piece(Piece),
-    Finish(&'static str),
-    Usage(Usage),
-    Error,
-    Malformed,
-    Done,
-}
-
-/// Like events at equal distance.
-#[derive(Clone, Debug)]
-struct Beat {
-    at_ns: u64,
-    gap_ns: f64,
-    count: u32,
-    what: What,
 }
 
 /// What one request gets.
@@ -168,7 +143,7 @@ impl Worker {
         }
         let break_at =
             draw.fault.filter(|fault| fault.kind != FaultKind::Empty).map(|fault| fault.after_tokens);
-        let mut tokens = Tokens { chunk: self.model.tokens_per_chunk, draw, before: 0, last: 0 };
+        let mut tokens = Tokens::new(draw.first_ns, draw.token_ns, self.model.tokens_per_chunk);
         let before = break_at.unwrap_or(u32::MAX);
         let (reasoning, reasoning_left) = draw.reasoning.split(before);
         let (answer, answer_left) = draw.answer.split(before - reasoning.tokens());
@@ -358,51 +333,6 @@ enum Place {
 const SINGLES: [What; 6] =
     [What::Opener, What::Finish("stop"), What::Finish("length"), What::Done, What::Error, What::Malformed];
 
-/// Places tokens in time: an event comes as much after the first as the tokens before it take.
-struct Tokens<'a> {
-    chunk: u32,
-    draw: &'a Draw<'a>,
-    /// Tokens placed so far, and those before the last event. A part of a chunk takes as long as a whole one.
-    before: u32,
-    last: u32,
-}
-
-impl Tokens<'_> {
-    fn push(&mut self, beats: &mut Vec<Beat>, words: &Words, salad: fn(u32) -> What) {
-        match words {
-            Words::Salad(tokens) => {
-                let (full, rest) = (tokens / self.chunk, tokens % self.chunk);
-                self.place(beats, salad(self.chunk), self.chunk, full);
-                self.place(beats, salad(rest), self.chunk, u32::from(rest > 0));
-            }
-            Words::Said(pieces) => {
-                for piece in joined(pieces, self.chunk) {
-                    let tokens = piece.tokens;
-                    self.place(beats, What::Piece(piece), tokens, 1);
-                }
-            }
-        }
-    }
-
-    fn place(&mut self, beats: &mut Vec<Beat>, what: What, tokens: u32, count: u32) {
-        if count > 0 {
-            let gap_ns = self.draw.token_ns * f64::from(tokens);
-            beats.push(Beat { at_ns: self.at(self.before), gap_ns, count, what });
-            self.last = self.before.saturating_add(tokens.saturating_mul(count - 1));
-            self.before = self.before.saturating_add(tokens.saturating_mul(count));
-        }
-    }
-
-    /// At the time of the last event.
-    fn now(&self, what: What) -> Beat {
-        Beat { at_ns: self.at(self.last), gap_ns: 0.0, count: 1, what }
-    }
-
-    fn at(&self, tokens: u32) -> u64 {
-        self.draw.first_ns.saturating_add((self.draw.token_ns * f64::from(tokens)) as u64)
-    }
-}
-
 /// How an answer ends.
 fn ending(draw: &Draw) -> Ending {
     match draw.fault.map(|fault| fault.kind) {
@@ -420,43 +350,6 @@ fn refusal(fault: &Fault) -> Sheet {
     }
     sheet.fault = Some(fault.kind.name());
     sheet
-}
-
-/// The `i`th event of a kind; none for those that are not of the usual form.
-fn chunk(what: &What, i: u32) -> (Option<Chunk>, Content) {
-    let text = |k: u32| (0..k).map(|j| word(i.wrapping_mul(k).wrapping_add(j))).collect::<String>();
-    match *what {
-        What::Opener => (Some(Chunk { role: true, ..Chunk::default() }), Content::default()),
-        What::Reasoning(k) => {
-            let reasoning = Some(("reasoning_content", text(k)));
-            (Some(Chunk { reasoning, ..Chunk::default() }), Content::reasoning(k))
-        }
-        What::Answer(k) => (Some(Chunk { content: Some(text(k)), ..Chunk::default() }), Content::answer(k)),
-        What::Piece(ref piece) => (Some(piece_chunk(piece)), Content::answer(piece.tokens)),
-        What::Finish(reason) => {
-            (Some(Chunk { finish: Some(reason.into()), ..Chunk::default() }), Content::default())
-        }
-        What::Usage(usage) => (Some(Chunk { usage: Some(usage), ..Chunk::default() }), Content::default()),
-        What::Error | What::Malformed | What::Done => (None, Content::default()),
-    }
-}
-
-fn piece_chunk(piece: &Piece) -> Chunk {
-    let text = piece.text.clone();
-    match piece.kind {
-        PieceKind::Content => Chunk { content: Some(text), ..Chunk::default() },
-        PieceKind::Call => Chunk { call: Some(Call::Opens(text)), ..Chunk::default() },
-        PieceKind::Arguments => Chunk { call: Some(Call::Arguments(text)), ..Chunk::default() },
-    }
-}
-
-/// The bytes of the events that are no chunks.
-fn literal(what: &What) -> Vec<u8> {
-    match what {
-        What::Error => b"data: {\"error\":{\"message\":\"engine stopped\",\"code\":500}}\n\n".to_vec(),
-        What::Malformed => b"data: {\"choices\":[{\"delta\":{\"conte\n\n".to_vec(),
-        _ => b"data: [DONE]\n\n".to_vec(),
-    }
 }
 
 fn nanos(span: Duration) -> u64 {
