@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 
 use crate::file::replace_text;
 use crate::writer::write_summary;
-use crate::{EVENTS_FILE, Events, Manifest, REPORT_FILE, RUN_FILE, RecordError, SAMPLES_FILE, SCHEMA, Sample, State};
+use crate::{
+    EVENTS_FILE, Events, Manifest, REPORT_FILE, RUN_FILE, RecordError, SAMPLES_FILE, SCHEMA, Sample, State,
+};
 
 /// Longest line that is read: far above any sample, far below any memory.
 pub(crate) const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
