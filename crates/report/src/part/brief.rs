@@ -9,13 +9,17 @@ use crate::page::{Block, Column, Fact, Table, Text};
 
 use super::{cell, failures, gates, money, sweep};
 
-/// The rest of a sweep's page.
-pub(super) fn blocks(run: &RunView<'_>, cells: &[CellSummary]) -> Vec<Block> {
+/// The rest of a sweep's page. Beside the tables of a study there is no need of the table.
+pub(super) fn blocks(run: &RunView<'_>, cells: &[CellSummary], has_table: bool) -> Vec<Block> {
     let names = sweep::names(cells);
     let named: Vec<(&str, &CellSummary)> = names.iter().map(String::as_str).zip(cells).collect();
     let mut blocks = alarms(&named);
-    blocks.push(Block::Table(table(&named)));
-    let facts = vec![by_cell(&named, failures::causes), by_cell(&named, gates::fact), unpriced(run, cells)];
+    if has_table {
+        blocks.push(Block::Table(table(&named)));
+    }
+    let client = if has_table { Fact::default() } else { worst_client(cells) };
+    let facts =
+        vec![client, by_cell(&named, failures::causes), by_cell(&named, gates::fact), unpriced(run, cells)];
     if facts.iter().any(|fact| !fact.lines.is_empty()) {
         blocks.push(Block::Facts(facts));
     }
@@ -56,6 +60,14 @@ fn table(named: &[(&str, &CellSummary)]) -> Table {
         ]
     };
     Table { columns, rows: named.iter().map(row).collect() }
+}
+
+/// How late the client was at worst where its figures are valid.
+fn worst_client(cells: &[CellSummary]) -> Fact {
+    let valid = cells.iter().filter(|cell| cell.client.valid).filter_map(|cell| cell.client.error_ms);
+    let worst = valid.max_by(|a, b| a.get().total_cmp(&b.get()));
+    let line = worst.map(|ms| Text::from(format!("client error ≤\u{a0}{} in every valid cell", time(ms))));
+    Fact { label: "client", lines: line.into_iter().collect() }
 }
 
 /// The same fact of every cell, each line behind its cell's name.

@@ -35,12 +35,28 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     let more = (left > 0).then(|| format!("{} more comparisons in summary.json", count(left as u64)));
     let note = "p is Holm's within the declared family; (exploratory) ones have none and prove nothing by themselves";
     let note = (!chosen.is_empty()).then(|| note.to_owned());
-    let lines: Vec<Text> = [note, more].into_iter().flatten().map(Text::from).collect();
+    let lines: Vec<Text> = [note, more].into_iter().flatten().chain(notes(&chosen)).map(Text::from).collect();
     let mut blocks: Vec<Block> = places.into_iter().flat_map(table).collect();
     if !lines.is_empty() {
         blocks.push(Block::Facts(vec![Fact { label: "reading", lines }]));
     }
     blocks
+}
+
+/// What must be known beside the pairs, each note once with the pairs that it is about.
+fn notes(shown: &[&Comparison]) -> Vec<String> {
+    let mut said: Vec<(&str, Vec<String>)> = Vec::new();
+    for comparison in shown {
+        let pair = format!("{} against {}", comparison.a, comparison.b);
+        for note in &comparison.notes {
+            match said.iter_mut().find(|(known, _)| known == note) {
+                Some((_, pairs)) if pairs.contains(&pair) => {}
+                Some((_, pairs)) => pairs.push(pair.clone()),
+                None => said.push((note, vec![pair.clone()])),
+            }
+        }
+    }
+    said.into_iter().map(|(note, pairs)| format!("{}: {note}", pairs.join(", "))).collect()
 }
 
 fn is_told(comparison: &Comparison) -> bool {

@@ -35,7 +35,7 @@ pub(crate) fn screen(run: &RunView<'_>) -> Vec<Block> {
     }
     let mut blocks = run::opening(run);
     blocks.extend(if is_study(run) { study(run, true) } else { sweep::blocks(cells) });
-    blocks.extend(brief::blocks(run, cells));
+    blocks.extend(brief::blocks(run, cells, !is_study(run)));
     blocks.extend(run::closing(run, true));
     blocks
 }
@@ -83,7 +83,7 @@ fn study(run: &RunView<'_>, is_brief: bool) -> Vec<Block> {
     blocks.extend(models::blocks(run));
     blocks.extend(money::split(cells));
     blocks.extend(episodes::blocks(cells));
-    blocks.extend(settings::blocks(&summary.settings, is_brief));
+    blocks.extend(settings::blocks(summary, is_brief));
     blocks
 }
 

@@ -85,9 +85,9 @@ fn levers(levers: &[Lever]) -> Fact {
             if lever.figure == name::COST_PER_USEFUL { "cost per useful answer" } else { "TTFT p50" };
         let times = |ratio: Option<Num>| ratio.map(|ratio| format!("×\u{a0}{}", digits(ratio.get())));
         let within = times(lever.within_model)
-            .map(|ratio| format!("another provider of the same model: up to {ratio}"));
+            .map(|ratio| format!("another provider of the same model: {ratio} (median over models)"));
         let across = times(lever.across_models)
-            .map(|ratio| format!("another model at its best provider: up to {ratio}"));
+            .map(|ratio| format!("another model, each at its best provider: {ratio}"));
         let said = super::joined([within, across])?;
         Some(Text::from(format!("{figure} ({} {}): {said}", lever.workload, lever.load)))
     };

@@ -1,9 +1,15 @@
 //! Settings to copy, and what to do about errors.
 
-use inferometer_metrics::{Setting, Settings};
+use inferometer_metrics::{Decision, Setting, Settings, Summary};
 
 use crate::number::{NONE, count, time, whole};
 use crate::page::{Block, Column, Fact, Table, Text};
+
+/// So many rows are shown on a screen.
+const MAX_ON_SCREEN: usize = 12;
+
+/// So many of those who saw an error are named.
+const MAX_SEEN: usize = 3;
 
 /// The settings, in the order of the columns.
 const NAMES: [&str; 6] = [
@@ -16,32 +22,53 @@ const NAMES: [&str; 6] = [
 ];
 
 /// A row per target and workload; where there is room, the evidence of each setting.
-pub(super) fn blocks(settings: &[Settings], is_brief: bool) -> Vec<Block> {
-    if settings.is_empty() {
+pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
+    let shown: Vec<&Settings> = summary
+        .settings
+        .iter()
+        .filter(|settings| !is_brief || is_wanted(summary, &settings.target))
+        .collect();
+    if shown.is_empty() {
         return Vec::new();
     }
+    let settings =
+        shown.get(..shown.len().min(if is_brief { MAX_ON_SCREEN } else { usize::MAX })).unwrap_or_default();
     let mut columns = vec![Column::left("target"), Column::left("workload")];
     columns.extend(NAMES.map(Column::right));
-    let row = |settings: &Settings| {
+    let row = |settings: &&Settings| {
         let of = |name: &str| settings.values.iter().find(|setting| setting.name == name);
         let mut cells = vec![Text::from(&settings.target), Text::from(&settings.workload)];
         cells.extend(NAMES.map(|name| Text::from(of(name).map_or(String::new(), value))));
         cells
     };
     let rows = settings.iter().map(row).collect();
-    let evidence = if is_brief { Vec::new() } else { settings.iter().flat_map(evidence).collect() };
+    let evidence =
+        if is_brief { Vec::new() } else { settings.iter().flat_map(|settings| evidence(settings)).collect() };
     let note = "~ rests on few requests: see the evidence in summary.json";
     let is_unsure = settings.iter().flat_map(|s| &s.values).any(is_low);
-    let note = is_unsure.then(|| Text::from(note));
+    let left = summary.settings.len() - settings.len();
+    let left =
+        (left > 0).then(|| format!("{} more rows in the details, for other targets", count(left as u64)));
+    let notes = is_unsure.then(|| note.to_owned()).into_iter().chain(left).map(Text::from);
     vec![
         Block::Heading("settings to copy".to_owned()),
         Block::Table(Table { columns, rows }),
         Block::Facts(vec![
-            Fact { label: "reading", lines: note.into_iter().collect() },
+            Fact { label: "reading", lines: notes.collect() },
             Fact { label: "evidence", lines: evidence },
             Fact { label: "retry", lines: retry(settings) },
         ]),
     ]
+}
+
+/// On a screen, those of the targets that a decision names; all where there is none.
+fn is_wanted(summary: &Summary, target: &str) -> bool {
+    let is_named = |decision: &Decision| {
+        let fallback = decision.fallback.iter().map(|fallback| &fallback.target);
+        decision.chosen.iter().chain(fallback).any(|named| named == target)
+    };
+    let is_decided = summary.profiles.iter().any(|decision| !decision.chosen.is_empty());
+    !is_decided || summary.profiles.iter().any(is_named)
 }
 
 fn is_low(setting: &Setting) -> bool {
@@ -68,7 +95,7 @@ fn evidence(settings: &Settings) -> impl Iterator<Item = Text> {
 }
 
 /// Each class once, with who saw it how often.
-fn retry(settings: &[Settings]) -> Vec<Text> {
+fn retry(settings: &[&Settings]) -> Vec<Text> {
     let mut classes: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for settings in settings {
         for advice in &settings.retry {
@@ -80,7 +107,10 @@ fn retry(settings: &[Settings]) -> Vec<Text> {
         }
     }
     let line = |(class, advice, who): (&str, &str, Vec<String>)| {
-        Text::from(format!("{class}: {advice} (seen: {})", who.join(", ")))
+        let more = who.len().saturating_sub(MAX_SEEN);
+        let more = if more > 0 { format!(", and {} more", count(more as u64)) } else { String::new() };
+        let who = who.get(..who.len().min(MAX_SEEN)).unwrap_or_default().join(", ");
+        Text::from(format!("{class}: {advice} (seen: {who}{more})"))
     };
     classes.into_iter().map(line).collect()
 }
