@@ -47,9 +47,11 @@ prop_compose! {
         verdict in prop::sample::select(vec![None, Some(Verdict::Valid), Some(Verdict::Degraded)]),
         flags in prop::collection::vec("coalesced|not_streamed|hidden_reasoning|capped", 0..3),
         cost in prop::option::of("[0-9]{1,30}(\\.[0-9]{1,30})?|-1|x"),
+        role in prop::option::of("(cold|warm)_(fresh|kept)|rest|burst|recovery"),
+        (block, segment) in (prop::option::of(0..5_u32), prop_oneof![6 => Just(0_u32), 1 => 0..3_u32]),
     ) -> Sample {
         Sample {
-            phase, request, attempt, is_final, status, verdict, flags,
+            role, block, segment, phase, request, attempt, is_final, status, verdict, flags,
             sched_ns: stamps[0], start_ns: stamps[1], first_ns: stamps[2], last_ns: stamps[3], end_ns: stamps[4],
             sent_ns: stamps[5],
             ttft_ms: figures[0], ttfa_ms: figures[1], tpot_ms: figures[2], request_latency_ms: figures[3],
@@ -117,13 +119,22 @@ fn arrival() -> impl Strategy<Value = Arrival> {
         any::<u32>().prop_map(|slots| Arrival::Closed { slots }),
         figure().prop_map(|asked_rate| Arrival::Open { asked_rate }),
         Just(Arrival::Open { asked_rate: Some(f64::INFINITY) }),
+        figure().prop_map(|gap_s| Arrival::ColdStart {
+            gap_s: gap_s.and_then(|s| finite(Some(s))).unwrap_or(4.0)
+        }),
+        any::<u32>().prop_map(|size| Arrival::Burst { size }),
     ]
+}
+
+fn span((from, to): (Option<u64>, Option<u64>)) -> Window {
+    Window { from_ns: from.unwrap_or(0), to_ns: to.unwrap_or(u64::MAX) }
 }
 
 prop_compose! {
     fn context()(
         arrival in arrival(),
         window in prop::option::of((stamp(), stamp())),
+        slices in prop::collection::vec((stamp(), stamp()), 0..4),
         (all_slots_finished_ns, first_idle_ns) in (stamp(), stamp()),
         ttft_limits_ms in prop::collection::vec(any::<f64>(), 0..3),
         said in prop::array::uniform4(any::<bool>()),
@@ -134,7 +145,8 @@ prop_compose! {
         CellContext {
             arrival, all_slots_finished_ns, first_idle_ns, health, ttft_limits_ms,
             limited_by_count, degraded_is_useful, no_events, cache_busted,
-            window: window.map(|(from, to)| Window { from_ns: from.unwrap_or(0), to_ns: to.unwrap_or(u64::MAX) }),
+            window: window.map(span),
+            slices: slices.into_iter().map(span).collect(),
             objectives: "ttft:300 tpot:20 e2el:5000 speed:5".parse().unwrap(),
             gates: gates.map(|gate| gate.parse().unwrap()).to_vec(),
             ..CellContext::default()

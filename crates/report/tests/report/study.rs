@@ -149,7 +149,7 @@ fn lever() -> Lever {
     }
 }
 
-fn episodes() -> [CellSummary; 2] {
+fn episodes() -> Vec<CellSummary> {
     let start = ColdStart {
         n: 20,
         cold_ttft: times(20, 1_180.0),
@@ -178,7 +178,7 @@ fn episodes() -> [CellSummary; 2] {
         recovery: rate(2_100.0, 1_900.0, 2_600.0),
         notes: vec!["only 4 requests at rest: when it is back to that is little sure".to_owned()],
     });
-    [cold, burst]
+    vec![cold, burst]
 }
 
 /// Everything that a study can say.
