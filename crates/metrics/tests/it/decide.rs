@@ -361,8 +361,7 @@ fn a_burst_is_evidence_for_production() {
 fn the_document_shows_the_defaults() {
     let document = include_str!("../../../../docs/comparing.md");
     for kind in ProfileKind::ALL {
-        let gates: Vec<String> =
-            Profile::defaults(kind).iter().map(|gate| format!("`{gate}`")).collect();
+        let gates: Vec<String> = Profile::defaults(kind).iter().map(|gate| format!("`{gate}`")).collect();
         let row = format!("| `{}` | {} |", kind.name(), gates.join(", "));
         assert!(document.contains(&row), "no {row}");
     }
