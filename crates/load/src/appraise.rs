@@ -10,6 +10,7 @@ use inferometer_wire::request::Prompt;
 use inferometer_wire::{Answer, Flag, Transcript, Usage, UsageSource};
 
 use crate::attempt::Received;
+use crate::axis::Axis;
 use crate::classify::classify;
 use crate::finished::Finished;
 use crate::heart::Hiccup;
@@ -21,7 +22,7 @@ pub(crate) struct Appraiser<'a> {
     pub(crate) secrets: &'a Secrets,
     pub(crate) run_id: &'a str,
     pub(crate) segment: u32,
-    pub(crate) origin: Mono,
+    pub(crate) axis: Axis,
     pub(crate) tokenizer: Tokenizer,
 }
 
@@ -43,7 +44,7 @@ impl Appraiser<'_> {
             self.price(&mut sample, answer.usage.as_ref());
         }
         let events = self.relative(finished.seen.events);
-        let lateness = |from, to| lateness(&finished.hiccups, self.origin, from, to);
+        let lateness = |from, to| lateness(&finished.hiccups, self.axis, from, to);
         metrics::fill(&mut sample, &events, &lateness);
         redact::redact(&mut sample, self.secrets);
         let recorded = metrics::events_of(&sample, &events);
@@ -58,6 +59,8 @@ impl Appraiser<'_> {
             workload: self.cell.workload.name.clone(),
             load: self.cell.load.name.clone(),
             phase: finished.phase,
+            block: finished.block,
+            role: finished.role.map(str::to_string),
             request: finished.request,
             seq: finished.seq,
             prompt_id: finished.prepared.item.id.clone(),
@@ -69,10 +72,10 @@ impl Appraiser<'_> {
     }
 
     fn stamps(&self, sample: &mut Sample, finished: &Finished) {
-        let at = |stamp: Option<Mono>| stamp.map(|stamp| (stamp - self.origin).as_nanos() as u64);
+        let at = |stamp: Option<Mono>| stamp.map(|stamp| self.axis.ns(stamp));
         let stamps = &finished.stamps;
         sample.sched_ns = at(Some(finished.sched));
-        sample.start_ns = at(Some(finished.seen.start));
+        sample.start_ns = at(finished.seen.start);
         sample.dns_ns = at(stamps.dns);
         sample.connect_ns = at(stamps.connect);
         sample.tls_ns = at(stamps.tls);
@@ -90,7 +93,9 @@ impl Appraiser<'_> {
     }
 
     fn count(&self, sample: &mut Sample, answer: &Answer) {
-        sample.flags.extend(answer.flags.names().map(str::to_string));
+        // Tags that the target is known for hide nothing: what follows them was seen as the answer.
+        let is_known = |name: &&str| self.cell.target.think_tags && *name == Flag::ThinkTags.name();
+        sample.flags.extend(answer.flags.names().filter(|name| !is_known(name)).map(str::to_string));
         sample.finish_reason.clone_from(&answer.finish_reason);
         sample.model_echo.clone_from(&answer.model);
         sample.server_request_id = sample.server_request_id.take().or_else(|| answer.id.clone());
@@ -135,10 +140,10 @@ impl Appraiser<'_> {
         sample.flags.extend(cost.flags.iter().map(ToString::to_string));
     }
 
-    /// Output events with their stamps counted from the run's origin.
+    /// Output events with their stamps on the run's line of time.
     fn relative(&self, mut events: Vec<Stamped>) -> Vec<Stamped> {
         for event in &mut events {
-            event.at_ns = event.at_ns.saturating_sub(self.origin.as_nanos());
+            event.at_ns = self.axis.ns(Mono::from_nanos(event.at_ns));
         }
         events
     }
@@ -180,8 +185,8 @@ fn count_usage(sample: &mut Sample, usage: &Usage) {
 }
 
 /// How long we were late ourselves between two instants of the run.
-fn lateness(hiccups: &[Hiccup], origin: Mono, from_ns: u64, to_ns: u64) -> u64 {
-    let (from, to) = (origin.as_nanos() + from_ns, origin.as_nanos() + to_ns);
+fn lateness(hiccups: &[Hiccup], axis: Axis, from_ns: u64, to_ns: u64) -> u64 {
+    let (from, to) = (axis.instant(from_ns).as_nanos(), axis.instant(to_ns).as_nanos());
     let overlap =
         |hiccup: &Hiccup| (hiccup.due_ns + hiccup.late_ns).min(to).saturating_sub(hiccup.due_ns.max(from));
     hiccups.iter().map(overlap).sum()
@@ -204,8 +209,12 @@ mod tests {
     #[test]
     fn own_lateness_is_what_overlaps() {
         let hiccups = [Hiccup { due_ns: 1_100, late_ns: 50 }, Hiccup { due_ns: 1_300, late_ns: 100 }];
-        let check =
-            |from, to, right| assert_eq!(lateness(&hiccups, Mono::from_nanos(1_000), from, to), right);
+        let check = |from, to, right| {
+            for offset_ns in [0, 70_000] {
+                let axis = Axis { origin: Mono::from_nanos(1_000), offset_ns };
+                assert_eq!(lateness(&hiccups, axis, offset_ns + from, offset_ns + to), right);
+            }
+        };
         check(0, 1_000, 150);
         check(120, 350, 80);
         check(150, 300, 0);

@@ -1,16 +1,20 @@
 //! A request of a cell, ready to be sent.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 use inferometer_plan::{Cell, Target, Workload};
+use inferometer_tokens::Tokenizer;
 use inferometer_transport::Request;
 use inferometer_wire::request::{self, Ask};
 use inferometer_workload::{Item, Prompts};
+use serde_json::{Map, Value};
 
 use crate::Error;
+use crate::purse::Need;
 
 /// Makes the requests of one cell. Everything that does not change is made once.
 #[derive(Clone, Debug)]
@@ -20,6 +24,7 @@ pub(crate) struct Asker {
     prompts: Prompts,
     path: PathAndQuery,
     headers: HeaderMap,
+    tokenizer: Tokenizer,
 }
 
 /// A request and what it was made from.
@@ -31,17 +36,19 @@ pub(crate) struct Prepared {
 }
 
 impl Asker {
-    pub(crate) fn new(cell: Cell<'_>, prompts: &Prompts) -> Result<Self, Error> {
+    pub(crate) fn new(cell: Cell<'_>, prompts: &Prompts, tokenizer: Tokenizer) -> Result<Self, Error> {
         let target = Arc::new(cell.target.clone());
         let uri: Uri = target.url.parse().map_err(|_| Error::Address(target.shown_url.clone()))?;
         let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
         let headers = headers(&target);
-        Ok(Self { target, workload: cell.workload.clone(), prompts: prompts.clone(), path, headers })
+        let (workload, prompts) = (cell.workload.clone(), prompts.clone());
+        Ok(Self { target, workload, prompts, path, headers, tokenizer })
     }
 
-    /// The prompt at `seq`, to go out in `request`.
-    pub(crate) fn prepare(&self, seq: u64, request: u64) -> Prepared {
-        let item = self.prompts.item(seq, request);
+    /// The prompt at `seq` with the nonce of number `nonce`.
+    pub(crate) fn prepare(&self, seq: u64, nonce: u64) -> Prepared {
+        let item = self.prompts.item(seq, nonce);
+        let extra = merged(&item.parameters, &self.target.extra);
         let max_tokens = item.max_tokens.or(self.workload.max_tokens);
         let body = request::body(&Ask {
             dialect: self.target.dialect,
@@ -52,7 +59,7 @@ impl Asker {
             token_field: self.target.token_field,
             temperature: Some(self.workload.temperature),
             include_usage: self.target.include_usage && self.target.stream,
-            extra: Some(&self.target.extra),
+            extra: Some(&extra),
         });
         let request = Request {
             method: Method::POST,
@@ -62,6 +69,34 @@ impl Asker {
         };
         Prepared { item, max_tokens, request }
     }
+}
+
+impl Asker {
+    /// What an attempt may use up at most, where a token of the prompt has at least a byte.
+    pub(crate) fn need(&self, prepared: &Prepared) -> Need {
+        self.need_of(prepared.request.body.len() as u64, prepared)
+    }
+
+    /// The same with the prompt's tokens counted, all of the body taken for them: its JSON stands for the chat template's
+    /// own tokens. Milliseconds for a long prompt.
+    pub(crate) fn counted(&self, prepared: &Prepared) -> Need {
+        let body = String::from_utf8_lossy(&prepared.request.body);
+        self.need_of(self.tokenizer.count(&body), prepared)
+    }
+
+    fn need_of(&self, input: u64, prepared: &Prepared) -> Need {
+        Need::of(self.target.price.as_ref(), input, prepared.max_tokens)
+    }
+}
+
+/// Fields beyond ours: the prompt's, over which the target's win.
+fn merged<'a>(parameters: &Map<String, Value>, extra: &'a Map<String, Value>) -> Cow<'a, Map<String, Value>> {
+    if parameters.is_empty() {
+        return Cow::Borrowed(extra);
+    }
+    let mut fields = parameters.clone();
+    fields.extend(extra.clone());
+    Cow::Owned(fields)
 }
 
 /// The headers of every request to `target`; the user's own come last and win.
@@ -78,4 +113,22 @@ fn headers(target: &Target) -> HeaderMap {
         headers.insert(name.clone(), value.clone());
     }
     headers
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_target_s_fields_win_over_the_prompt_s() {
+        let map = |value: Value| value.as_object().unwrap().clone();
+        let check = |parameters, extra, right| {
+            assert_eq!(*merged(&map(parameters), &map(extra)), map(right));
+        };
+        check(json!({}), json!({"a": 1}), json!({"a": 1}));
+        check(json!({"a": 1, "tools": []}), json!({"a": 2}), json!({"a": 2, "tools": []}));
+        check(json!({"a": 1}), json!({}), json!({"a": 1}));
+    }
 }

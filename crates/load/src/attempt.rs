@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use inferometer_clock::{Clock, Deadline, Mono};
 use inferometer_metrics::Stamped;
-use inferometer_transport::{self as transport, Client, Connect, Exchange, Request, Trace};
+use inferometer_transport::{self as transport, Client, Connect, Connections, Exchange, Request, Trace};
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
 use tokio::sync::watch;
 
@@ -44,7 +44,8 @@ pub(crate) struct Received {
 /// What one attempt saw.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    pub(crate) start: Mono,
+    /// `None` where it never started: the run was cut before.
+    pub(crate) start: Option<Mono>,
     pub(crate) end: Mono,
     pub(crate) ended: Ended,
     pub(crate) received: Option<Received>,
@@ -61,11 +62,11 @@ pub(crate) enum Attempt {
     Complete(Box<Completing>),
 }
 
-/// Sends `request` and sees its answer to completion. `trace` keeps the phases even of an attempt that never connected.
+/// Sends `request` on a connection of its way and sees its answer to completion. `trace` keeps the phases even of an attempt that never connected.
 pub(crate) async fn run<C: Connect>(
     rules: &Rules<'_>,
     client: &Client<C>,
-    request: Request,
+    (request, way): (Request, Connections),
     trace: &Trace,
     cut: watch::Receiver<bool>,
 ) -> Attempt {
@@ -73,10 +74,10 @@ pub(crate) async fn run<C: Connect>(
     let mut guard = Guard::new(rules, start);
     guard.rearm(trace, Reading::Nothing);
     let mut interrupted = pin!(cut_of(cut.clone()));
-    let nothing = |ended| Attempt::Ended(Box::new(Seen::nothing(start, rules.clock.now(), ended)));
+    let nothing = |ended| Attempt::Ended(Box::new(Seen::nothing(Some(start), rules.clock.now(), ended)));
     let sent = tokio::select! {
         biased;
-        sent = client.send(request, trace) => sent,
+        sent = client.send_on(request, trace, way) => sent,
         limit = guard.connecting(trace) => return nothing(Ended::Limited(limit)),
         () = &mut interrupted => return nothing(Ended::Limited(Limit::Cut)),
     };
@@ -143,6 +144,11 @@ impl Completing {
         self.body.completed.unwrap_or(self.total_until)
     }
 
+    /// Start to first output event.
+    pub(crate) fn ttft(&self) -> Option<Duration> {
+        self.body.events.first().map(|event| Mono::from_nanos(event.at_ns) - self.start)
+    }
+
     /// Takes what still comes, under a short limit; at the body's end the connection is kept.
     pub(crate) async fn finish(mut self: Box<Self>) -> Seen {
         let mut timer = Deadline::new(&self.clock);
@@ -176,7 +182,7 @@ impl Completing {
 }
 
 impl Seen {
-    fn nothing(start: Mono, end: Mono, ended: Ended) -> Self {
+    pub(crate) fn nothing(start: Option<Mono>, end: Mono, ended: Ended) -> Self {
         Self { start, end, ended, received: None, answer: None, events: Vec::new() }
     }
 }
@@ -198,11 +204,10 @@ impl Body {
         let status = exchange.status().as_u16();
         let content_type =
             exchange.headers().get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let head = Head { status, content_type, streaming: rules.shard.streaming };
+        let decoder = Decoder::new(rules.shard.dialect, head);
         Self {
-            decoder: Decoder::new(
-                rules.shard.dialect,
-                Head { status, content_type, streaming: rules.shard.streaming },
-            ),
+            decoder: if rules.shard.think_tags { decoder.with_think_tags() } else { decoder },
             received: Received {
                 status,
                 headers: exchange.headers().clone(),
@@ -247,7 +252,7 @@ impl Body {
         };
         let answer = decoder.finish(end, &mut |event| stamp(&mut events, now.as_nanos(), event));
         Seen {
-            start,
+            start: Some(start),
             // Not the end of our own wait for what might have come after it.
             end: completed.unwrap_or(now),
             ended,

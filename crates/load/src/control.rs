@@ -26,6 +26,14 @@ impl Control {
         *self.0.borrow()
     }
 
+    /// Waits for the cut.
+    pub(crate) async fn cut_ordered(&self) {
+        let mut cut = self.watch();
+        if cut.wait_for(|cut| *cut).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Sees the cut from a shard.
     pub(crate) fn watch(&self) -> watch::Receiver<bool> {
         self.0.subscribe()

@@ -1,26 +1,54 @@
-//! One attempt that has ended.
+//! One attempt that has ended, and what else crosses from the shards to the worker.
 
 use inferometer_clock::Mono;
 use inferometer_record::Phase as PhaseKind;
-use inferometer_transport::Trace;
+use inferometer_transport::{Connections, Trace};
+use tokio::sync::oneshot;
 
 use crate::ask::Prepared;
 use crate::attempt::Seen;
 use crate::heart::Hiccup;
+use crate::purse::Hold;
+use crate::request::Ask;
+
+/// What the worker is told and asked. A question is answered once all that was sent before it is counted.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// An attempt has ended.
+    Ended(Box<Finished>),
+    /// Whether the target of this lane refused to be asked at all its warm-ups: its words.
+    IsRefused(usize, oneshot::Sender<Option<String>>),
+    /// Whether the plan's figure is known well enough of every lane that these say is measured.
+    IsPrecise(Vec<bool>, oneshot::Sender<bool>),
+}
 
 /// One attempt that has ended, on its way to the worker.
 #[derive(Debug)]
 pub(crate) struct Finished {
+    pub(crate) lane: usize,
     pub(crate) phase: PhaseKind,
     pub(crate) seq: u64,
     pub(crate) request: u64,
+    pub(crate) block: Option<u32>,
+    pub(crate) role: Option<&'static str>,
+    pub(crate) connections: Option<Connections>,
     pub(crate) attempt: u32,
     pub(crate) is_final: bool,
     pub(crate) sched: Mono,
     pub(crate) prepared: Prepared,
+    /// What the budget had set aside for it.
+    pub(crate) hold: Hold,
     pub(crate) stamps: Stamps,
     pub(crate) seen: Seen,
     pub(crate) hiccups: Vec<Hiccup>,
+}
+
+impl Finished {
+    /// The same request once more, at `sched`.
+    pub(crate) fn ask(&self, sched: Mono) -> Ask {
+        let Self { seq, request, block, role, connections, .. } = *self;
+        Ask { seq, request, block, role, connections, sched, prepared: self.prepared.clone() }
+    }
 }
 
 /// The phases of one attempt, out of the transport's trace.

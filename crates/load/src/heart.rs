@@ -14,7 +14,7 @@ const HICCUP: Duration = Duration::from_millis(1);
 /// Hiccups kept: the latest.
 const MAX_HICCUPS: usize = 4_096;
 /// Beats kept for the distribution: six hours of them.
-const MAX_BEATS: usize = 2_000_000;
+pub(crate) const MAX_BEATS: usize = 2_000_000;
 
 /// A time at which the shard was late: it should have woken at `due_ns` and woke `late_ns` after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What attempts keep to.
 
 use inferometer_clock::{Clock, Mono};
-use inferometer_plan::Timeouts;
+use inferometer_plan::{Plan, Target, Timeouts};
 use inferometer_wire::Dialect;
 
 /// What does not change between the attempts of a cell.
@@ -9,8 +9,23 @@ use inferometer_wire::Dialect;
 pub(crate) struct ShardRules {
     pub(crate) dialect: Dialect,
     pub(crate) streaming: bool,
+    /// Whether a leading think block is reasoning.
+    pub(crate) think_tags: bool,
     pub(crate) timeouts: Timeouts,
     pub(crate) retries: u32,
+}
+
+impl ShardRules {
+    /// Of the attempts at `target`.
+    pub(crate) fn of(plan: &Plan, target: &Target) -> Self {
+        Self {
+            dialect: target.dialect,
+            streaming: target.stream,
+            think_tags: target.think_tags,
+            timeouts: plan.protocol.timeouts,
+            retries: plan.protocol.retries,
+        }
+    }
 }
 
 /// What an attempt keeps to.

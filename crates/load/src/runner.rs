@@ -1,37 +1,40 @@
-//! Runs the phases of a cell on its shards and passes every sample on.
+//! Runs lanes on shards and passes every sample on.
 
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Barrier};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, mpsc::SyncSender};
 use std::thread;
-use std::time::Duration;
 
-use inferometer_clock::Mono;
-use inferometer_metrics::{self as metrics, CellContext, Window};
-use inferometer_plan::{Arrival, Cell, Connection, Plan, Stop, Target};
-use inferometer_record::{Events, Phase as PhaseKind, Sample, Text};
+use inferometer_clock::{Clock, Mono};
+use inferometer_metrics::CellContext;
+use inferometer_plan::{Blocks, Cell, Connection, Plan, Target};
+use inferometer_record::{Events, Sample, Text};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::{self as transport, Connections, Environment, HttpVersion};
-use inferometer_workload::{Cache, Prompts};
+use inferometer_workload::Prompts;
+use tokio::sync::mpsc;
 
 use crate::appraise::Appraiser;
 use crate::ask::Asker;
-use crate::finished::Finished;
-use crate::health::health;
-use crate::phase::Phase;
+use crate::axis::Axis;
+use crate::band::{Band, Order};
+use crate::conductor::{self, Conductor, Program, Rules};
+use crate::context::{self, Stopped};
+use crate::course::Course;
+use crate::finished::Message;
+use crate::lane::{Lane, Run, limited, places};
+use crate::past::Past;
+use crate::phase::Numbers;
+use crate::precision::Goal;
+use crate::purse::Purse;
 use crate::rules::ShardRules;
-use crate::seat::Seat;
-use crate::shard::ShardReport;
-use crate::text::text;
+use crate::seat::{self, Seat};
+use crate::worker::{Book, Worker};
 use crate::{Control, Error, Live};
 
 /// Ended attempts between the shards and the worker. At a thousand requests a second, four seconds of the worker
 /// standing still.
 const CHANNEL: usize = 4_096;
-/// The sink is called at least so often, so that what it buffers reaches the disk.
-const TICK: Duration = Duration::from_millis(200);
-/// Warm-ups are sent by at most so many slots.
-const MAX_WARMUP_SLOTS: u32 = 4;
 
 /// Whatever a sink fails with.
 pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
@@ -50,16 +53,18 @@ pub trait Sink {
     fn tick(&mut self) -> Result<(), SinkError>;
 }
 
-/// Runs cells, one after the other.
+/// Runs cells: one after the other, or those of one workload and load side by side.
 #[derive(Debug)]
 pub struct Runner<'a> {
     plan: &'a Plan,
     run_id: &'a str,
-    origin: Mono,
+    axis: Axis,
     environment: Environment,
     control: Control,
     live: Arc<Live>,
     next_request: u64,
+    purse: Arc<Purse>,
+    past: Past,
     /// Built before the first request: its tables take a tenth of a second of a core.
     tokenizer: Tokenizer,
 }
@@ -76,18 +81,40 @@ impl<'a> Runner<'a> {
         Self {
             plan,
             run_id,
-            origin,
+            axis: Axis { origin, offset_ns: 0 },
             environment,
             control,
             live: Arc::default(),
             next_request: 0,
+            purse: Arc::new(Purse::new(plan.budget, origin)),
+            past: Past::default(),
             tokenizer: Tokenizer::o200k(),
         }
     }
 
-    /// Live counts of the cell that runs.
+    /// Goes on with a run of which `past` tells what is done; to be called before the first request.
+    pub fn resume(&mut self, past: Past) {
+        self.next_request = past.next_request();
+        self.axis.offset_ns = past.offset_ns();
+        self.purse.add(past.used());
+        self.past = past;
+    }
+
+    /// Whether the run that goes on has nothing left to send of `cell`.
+    pub fn is_done(&self, cell: Cell<'_>) -> bool {
+        let done = self.past.done(cell);
+        let whole = (done.positions.len() as u64).saturating_sub(done.broken);
+        cell.load.stop.requests.is_some_and(|requests| whole >= requests)
+    }
+
+    /// Live counts of whatever runs.
     pub fn live(&self) -> Arc<Live> {
         self.live.clone()
+    }
+
+    /// Why no further request starts: the budget that is used up, in words.
+    pub fn spent(&self) -> Option<String> {
+        self.purse.spent(Clock::monotonic().now())
     }
 
     /// Whether every target can be asked with what this machine has (addresses, CA files, proxies), before anything
@@ -98,10 +125,7 @@ impl<'a> Runner<'a> {
 
     /// One request, alone, which finds out whether the target can be asked at all.
     pub fn preflight(&mut self, cell: Cell<'_>, prompts: &Prompts, sink: &mut dyn Sink) -> Result<(), Error> {
-        let alone = Arrival::Closed { slots: 1, ramp: Duration::ZERO };
-        let once = Stop { requests: Some(1), duration: None };
-        let phase = self.phase(PhaseKind::Preflight, alone, once);
-        self.run_phases(cell, prompts, vec![phase], sink).map(drop)
+        self.perform(&[Lane::new(cell, prompts)], Program::Preflight, sink).map(drop)
     }
 
     /// Warms up and measures one cell; what the runner knows of it beyond its samples.
@@ -111,143 +135,181 @@ impl<'a> Runner<'a> {
         prompts: &Prompts,
         sink: &mut dyn Sink,
     ) -> Result<CellContext, Error> {
-        let warmup = self.plan.protocol.warmup;
-        let mut phases = Vec::new();
-        if warmup > 0 {
-            let slots = MAX_WARMUP_SLOTS.min(warmup as u32).min(places(&cell.load.arrival));
-            let arrival = Arrival::Closed { slots, ramp: Duration::ZERO };
-            phases.push(self.phase(
-                PhaseKind::Warmup,
-                arrival,
-                Stop { requests: Some(warmup), duration: None },
-            ));
-        }
-        phases.push(self.phase(PhaseKind::Measure, cell.load.arrival.clone(), cell.load.stop));
-        let ran = self.run_phases(cell, prompts, phases, sink)?;
-        Ok(self.context(cell, ran))
+        let lanes = [Lane::new(cell, prompts)];
+        let mut contexts = self.perform(&lanes, Program::Measure { blocks: None }, sink)?;
+        Ok(contexts.pop().unwrap_or_else(|| self.planned(cell)))
     }
 
-    fn phase(&self, kind: PhaseKind, arrival: Arrival, stop: Stop) -> Phase {
-        Phase::new(kind, arrival, stop, self.plan.protocol.seed, self.plan.protocol.grace)
-    }
-
-    /// Runs `phases` one after the other on the same shards, so that a phase finds the connections of the one before.
-    fn run_phases(
+    /// Warms up and measures the cells of one workload and load, interleaved in blocks; what the runner knows of each
+    /// beyond its samples, in the order of `lanes`.
+    ///
+    /// Every lane keeps its connections over all blocks. *In turns*, one lane after the other in random order: a block is
+    /// one prompt sent once to each (a closed load of one slot), one episode (bursts), or one slice of each lane's load.
+    /// *Together*, and for cold starts, all lanes run at once over the same prompts.
+    pub fn measure_blocks(
         &mut self,
-        cell: Cell<'_>,
-        prompts: &Prompts,
-        phases: Vec<Phase>,
+        lanes: &[Lane<'_>],
+        blocks: &Blocks,
         sink: &mut dyn Sink,
-    ) -> Result<Ran, Error> {
-        let shards = shard_count().min(phases.iter().map(|phase| places(&phase.arrival)).max().unwrap_or(1));
-        let target = self.reach(cell.target)?;
-        let asker = Asker::new(cell, prompts)?;
-        let phases: Vec<Arc<Phase>> = self.number(phases);
+    ) -> Result<Vec<CellContext>, Error> {
+        self.perform(lanes, Program::Measure { blocks: Some(*blocks) }, sink)
+    }
+
+    /// Runs `program` on `lanes`: their shards, one conductor, and the worker on this thread.
+    fn perform(
+        &mut self,
+        lanes: &[Lane<'_>],
+        program: Program,
+        sink: &mut dyn Sink,
+    ) -> Result<Vec<CellContext>, Error> {
+        let runs = self.runs(lanes, program);
+        let needed = runs.iter().map(|run| places(&run.course.arrival)).max().unwrap_or(1);
+        let shards = shard_count().min(needed);
         let (out, inbox) = sync_channel(CHANNEL);
-        thread::scope(|scope| {
-            let (mut threads, mut gates) = (Vec::new(), Vec::new());
-            for index in 0..shards {
-                let seat = self.seat(index, shards, cell, &asker, &target, &out);
-                let (gate, opened) = sync_channel(1);
-                let phases = phases.as_slice();
+        let mut seats = Vec::new();
+        for index in 0..shards {
+            let of_lanes = lanes.iter().enumerate();
+            let seat = of_lanes.map(|(place, lane)| self.seat((index, shards), place, lane, &out));
+            seats.push(seat.collect::<Result<Vec<_>, Error>>()?);
+        }
+        let mut worker = self.worker(lanes);
+        let (runs, last_ends) = thread::scope(|scope| {
+            let (mut threads, mut band) = (Vec::new(), Vec::new());
+            for (index, seats) in seats.into_iter().enumerate() {
+                let (orders, ordered) = mpsc::channel::<Order>(lanes.len().max(1));
                 let thread = thread::Builder::new().name(format!("shard-{index}"));
-                threads.push(thread.spawn_scoped(scope, move || seat.run(phases, &opened))?);
-                gates.push(gate);
+                threads.push(thread.spawn_scoped(scope, move || seat::run(seats, ordered))?);
+                band.push(orders);
             }
-            // Only now, when every shard has its thread: where one could not be had, the others find their gates gone.
-            let step = Arc::new(Barrier::new(gates.len()));
-            for gate in gates {
-                gate.send(Arc::clone(&step)).map_err(|_| io::Error::other("a shard panicked"))?;
-            }
-            drop(out);
-            let last_end = self.work(cell, &inbox, sink);
-            let mut reports = Vec::new();
+            let conductor = self.conductor(Clock::monotonic(), Band::new(band), out, runs);
+            let conducting =
+                conductor::thread().spawn_scoped(scope, move || conductor::run(conductor, program))?;
+            let worked = worker.run(&inbox, sink, &self.control);
+            let conducted = conducting.join().map_err(|_| io::Error::other("the conductor panicked"))?;
             for thread in threads {
-                reports.push(thread.join().map_err(|_| io::Error::other("a shard panicked"))??);
+                // What a shard fails with says more than that it was not there.
+                thread.join().map_err(|_| io::Error::other("a shard panicked"))??;
             }
-            let last = phases.last().cloned();
-            self.next_request = last.as_ref().map_or(self.next_request, |phase| phase.request(phase.used()));
-            Ok(Ran { phase: last, reports, last_end: last_end? })
+            worked?;
+            Ok::<_, Error>((conducted?, worker.last_ends()))
+        })?;
+        drop(worker);
+        Ok(self.contexts(lanes, runs, last_ends))
+    }
+
+    /// What is known of the lanes that have run; further requests are numbered behind theirs.
+    pub(crate) fn contexts(
+        &mut self,
+        lanes: &[Lane<'_>],
+        runs: Vec<Run>,
+        last_ends: Vec<Option<u64>>,
+    ) -> Vec<CellContext> {
+        let stopped = self.stopped();
+        let ends = runs.iter().map(|run| run.numbers.end(run.course.seqs()));
+        self.next_request = ends.fold(self.next_request, u64::max);
+        let cells = lanes.iter().zip(runs).zip(last_ends);
+        let context = |((lane, run), last_end): ((&Lane<'_>, Run), Option<u64>)| {
+            context::measured(self.plan, lane.cell, run, self.axis, last_end, stopped.clone())
+        };
+        cells.map(context).collect()
+    }
+
+    /// The lanes at their beginning, their requests numbered behind all that were sent before.
+    pub(crate) fn runs(&mut self, lanes: &[Lane<'_>], program: Program) -> Vec<Run> {
+        let stride = lanes.len() as u64;
+        let before = match program {
+            Program::Preflight => 1,
+            Program::Measure { .. } => self.plan.protocol.warmup,
+        };
+        let first = self.next_request;
+        self.next_request = first.saturating_add(before.saturating_mul(stride));
+        let run = |(place, lane): (usize, &Lane<'_>)| {
+            let numbers = |first| Numbers { first, stride, lane: place as u64 };
+            let Cell { target, load, .. } = lane.cell;
+            let arrival = limited(&load.arrival, target.concurrency_limit);
+            let done = self.past.done(lane.cell);
+            let (stop, seed) = (done.stop(load.stop), self.plan.protocol.seed);
+            let takes_turns = matches!(program, Program::Measure { blocks: Some(blocks) }
+                if conductor::takes_turns(&arrival, &blocks));
+            let time = if takes_turns { done.time_in_blocks } else { done.time };
+            let course = Course::new(arrival, stop, seed, done.positions, time);
+            Run::new(course, places(&load.arrival), numbers(first), numbers(self.next_request))
+        };
+        lanes.iter().enumerate().map(run).collect()
+    }
+
+    pub(crate) fn seat(
+        &self,
+        (index, shards): (u32, u32),
+        place: usize,
+        lane: &Lane<'_>,
+        out: &SyncSender<Message>,
+    ) -> Result<Seat, Error> {
+        Ok(Seat {
+            lane: place,
+            index,
+            shards,
+            asker: Asker::new(lane.cell, lane.prompts, self.tokenizer)?,
+            target: self.reach(lane.cell.target)?,
+            rules: ShardRules::of(self.plan, lane.cell.target),
+            out: out.clone(),
+            control: self.control.clone(),
+            live: [Arc::clone(&lane.live), Arc::clone(&self.live)],
+            purse: Arc::clone(&self.purse),
         })
     }
 
-    /// Numbers the requests of each phase after those of the one before, where that is known beforehand: every phase
-    /// but the last stops by count.
-    fn number(&self, phases: Vec<Phase>) -> Vec<Arc<Phase>> {
-        let mut next = self.next_request;
-        let mut numbered = Vec::new();
-        for phase in phases {
-            let requests = phase.stop.requests.unwrap_or(0);
-            numbered.push(Arc::new(phase.numbered_from(next)));
-            next += requests;
-        }
-        numbered
-    }
-
-    fn seat(
-        &self,
-        index: u32,
-        shards: u32,
-        cell: Cell<'_>,
-        asker: &Asker,
-        target: &transport::Target,
-        out: &SyncSender<Finished>,
-    ) -> Seat {
-        Seat {
-            index,
-            shards,
-            asker: asker.clone(),
-            target: target.clone(),
-            rules: ShardRules {
-                dialect: cell.target.dialect,
-                streaming: cell.target.stream,
-                timeouts: self.plan.protocol.timeouts,
-                retries: self.plan.protocol.retries,
-            },
-            out: out.clone(),
-            control: self.control.clone(),
-            live: self.live.clone(),
-        }
-    }
-
-    /// Appraises every ended attempt and passes it on, until the shards have ended. The end of the last measured one.
-    fn work(
-        &self,
-        cell: Cell<'_>,
-        inbox: &Receiver<Finished>,
-        sink: &mut dyn Sink,
-    ) -> Result<Option<u64>, Error> {
-        let appraiser = Appraiser {
-            cell,
-            secrets: &self.plan.secrets,
-            run_id: self.run_id,
-            segment: 0,
-            origin: self.origin,
-            tokenizer: self.tokenizer,
-        };
-        let mut last_end = None;
-        loop {
-            let passed_on = match inbox.recv_timeout(TICK) {
-                Ok(finished) => {
-                    let text = self.plan.protocol.keep_text.then(|| text(&finished, &self.plan.secrets));
-                    let (sample, events) = appraiser.appraise(finished);
-                    last_end = last_end.max(sample.end_ns.filter(|_| sample.phase == PhaseKind::Measure));
-                    if sample.status.is_failure() {
-                        self.live.fail();
-                    }
-                    text.map_or(Ok(()), |text| sink.accept_text(text))
-                        .and_then(|()| sink.accept(sample, events))
-                }
-                Err(RecvTimeoutError::Timeout) => sink.tick(),
-                Err(RecvTimeoutError::Disconnected) => return Ok(last_end),
+    pub(crate) fn worker<'b>(&'b self, lanes: &[Lane<'b>]) -> Worker<'b> {
+        let book = |lane: &Lane<'b>| {
+            let appraiser = Appraiser {
+                cell: lane.cell,
+                secrets: &self.plan.secrets,
+                run_id: self.run_id,
+                segment: self.past.segments(),
+                axis: self.axis,
+                tokenizer: self.tokenizer,
             };
-            if let Err(error) = passed_on {
-                self.control.cut();
-                // The shards end by themselves; what they still send has nowhere to go.
-                while inbox.recv().is_ok() {}
-                return Err(Error::Sink(error));
-            }
+            Book::new(appraiser, [Arc::clone(&lane.live), Arc::clone(&self.live)])
+        };
+        Worker {
+            books: lanes.iter().map(book).collect(),
+            secrets: &self.plan.secrets,
+            keep_text: self.plan.protocol.keep_text,
+            purse: &self.purse,
+            goal: self.goal(),
         }
+    }
+
+    pub(crate) fn conductor(
+        &self,
+        clock: Clock,
+        band: Band,
+        worker: SyncSender<Message>,
+        runs: Vec<Run>,
+    ) -> Conductor {
+        let protocol = &self.plan.protocol;
+        let rules = Rules {
+            axis: self.axis,
+            warmup: protocol.warmup,
+            seed: protocol.seed,
+            grace: protocol.grace,
+            has_goal: self.goal().is_some(),
+        };
+        let (control, purse) = (self.control.clone(), Arc::clone(&self.purse));
+        Conductor::new(clock, control, purse, band, worker, rules, runs)
+    }
+
+    fn goal(&self) -> Option<Goal> {
+        self.plan.protocol.precision.as_ref().and_then(Goal::new)
+    }
+
+    fn stopped(&self) -> Option<Stopped> {
+        self.spent().map(Stopped::Spent).or_else(|| self.control.is_cut().then_some(Stopped::Cut))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn purse(&self) -> &Purse {
+        &self.purse
     }
 
     /// How `target` is reached.
@@ -266,83 +328,13 @@ impl<'a> Runner<'a> {
         Ok(transport::Target::new(&target.url, &options)?)
     }
 
-    fn context(&self, cell: Cell<'_>, ran: Ran) -> CellContext {
-        let stop = cell.load.stop;
-        let used = ran.phase.as_ref().map_or(0, |phase| phase.used());
-        let limited_by_count = stop.requests.is_some_and(|requests| used >= requests);
-        let origin =
-            ran.phase.and_then(|phase| phase.started()).map(|at| (at - self.origin).as_nanos() as u64);
-        let planned_end = origin
-            .zip(stop.duration)
-            .map(|(origin, duration)| origin + duration.as_nanos() as u64)
-            .filter(|_| !limited_by_count && !self.control.is_cut());
-        let window = origin
-            .zip(planned_end.or(ran.last_end))
-            .map(|(from_ns, to_ns)| Window { from_ns, to_ns: to_ns.max(from_ns) });
-        let since_origin = |at: Mono| (at - self.origin).as_nanos() as u64;
-        let (all_finished, first_idle) = at_work(&cell.load.arrival, &ran.reports);
-        CellContext {
-            window,
-            limited_by_count,
-            all_slots_finished_ns: all_finished.map(since_origin),
-            first_idle_ns: first_idle.map(since_origin),
-            health: health(ran.reports),
-            ..self.planned(cell)
-        }
-    }
-
     /// What is known of a cell before it is run: enough to make sense of what a killed run leaves.
     pub fn planned(&self, cell: Cell<'_>) -> CellContext {
-        CellContext {
-            target: cell.target.name.clone(),
-            workload: cell.workload.name.clone(),
-            load: cell.load.name.clone(),
-            arrival: match cell.load.arrival {
-                Arrival::Closed { slots, .. } => metrics::Arrival::Closed { slots },
-                Arrival::Open { rate, .. } => metrics::Arrival::Open { asked_rate: Some(rate) },
-                Arrival::ColdStart { gap } => metrics::Arrival::ColdStart { gap_s: gap.as_secs_f64() },
-                Arrival::Burst { size, .. } => metrics::Arrival::Burst { size },
-            },
-            objectives: self.plan.objectives.clone().unwrap_or_default(),
-            gates: self.plan.gates.clone(),
-            // Who asks for a length knows that answers will be cut at it.
-            degraded_is_useful: cell
-                .workload
-                .degraded_is_useful
-                .unwrap_or(cell.workload.max_tokens.is_some()),
-            cache_busted: self.plan.protocol.cache == Cache::Bust,
-            ..CellContext::default()
-        }
+        context::planned(self.plan, cell)
     }
-}
-
-/// From when on every slot of a closed load had finished a request, and when one first found no work.
-fn at_work(arrival: &Arrival, reports: &[ShardReport]) -> (Option<Mono>, Option<Mono>) {
-    let Arrival::Closed { slots, .. } = *arrival else { return (None, None) };
-    let finished: u32 = reports.iter().map(|report| report.slots.finished).sum();
-    let all_finished = reports.iter().filter_map(|report| report.slots.all_finished).max();
-    let first_idle = reports.iter().filter_map(|report| report.slots.first_idle).min();
-    (all_finished.filter(|_| finished == slots), first_idle)
-}
-
-/// What the last phase of a cell left behind.
-struct Ran {
-    phase: Option<Arc<Phase>>,
-    reports: Vec<ShardReport>,
-    last_end: Option<u64>,
 }
 
 /// One core is left for the kernel, the worker and the progress line.
 fn shard_count() -> u32 {
     thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1) as u32)
-}
-
-/// The most requests that `arrival` may have in flight, as far as it is bounded.
-fn places(arrival: &Arrival) -> u32 {
-    match *arrival {
-        Arrival::Closed { slots, .. } => slots.max(1),
-        Arrival::Open { cap, .. } => cap.unwrap_or(u32::MAX).max(1),
-        Arrival::ColdStart { .. } => 1,
-        Arrival::Burst { size, .. } => size.max(1),
-    }
 }

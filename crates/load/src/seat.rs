@@ -1,77 +1,79 @@
-//! A shard on its way to its thread, and its life there.
+//! A shard's thread: one runtime, and on it a shard of every lane.
 
+use std::cell::{Cell, RefCell};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, SyncSender};
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 
 use inferometer_clock::Clock;
-use inferometer_transport::{self as transport, Client, Sockets};
+use inferometer_transport::{self as transport, Client, Connect, Sockets};
 use tokio::runtime::{self, LocalOptions, LocalRuntime};
+use tokio::sync::mpsc;
 
 use crate::ask::Asker;
-use crate::finished::Finished;
-use crate::phase::Phase;
+use crate::band::Order;
+use crate::finished::Message;
+use crate::purse::Purse;
 use crate::rules::ShardRules;
-use crate::shard::{Shard, ShardReport};
+use crate::shard::Shard;
 use crate::{Control, Error, Live};
 
 /// What a shard is made from, on its way to its thread.
 pub(crate) struct Seat {
+    pub(crate) lane: usize,
     pub(crate) index: u32,
     pub(crate) shards: u32,
     pub(crate) asker: Asker,
     pub(crate) target: transport::Target,
     pub(crate) rules: ShardRules,
-    pub(crate) out: SyncSender<Finished>,
+    pub(crate) out: SyncSender<Message>,
     pub(crate) control: Control,
-    pub(crate) live: Arc<Live>,
+    pub(crate) live: [Arc<Live>; 2],
+    pub(crate) purse: Arc<Purse>,
 }
 
 impl Seat {
-    /// The life of a shard's thread, once all shards have theirs: every phase, in step with the others.
-    pub(crate) fn run(
-        self,
-        phases: &[Arc<Phase>],
-        gate: &Receiver<Arc<Barrier>>,
-    ) -> Result<ShardReport, Error> {
-        let Ok(step) = gate.recv() else { return Ok(ShardReport::default()) };
-        let control = self.control.clone();
-        let mut ready = shard_runtime().map_err(Error::from).and_then(|runtime| {
-            let shard = runtime.block_on(async { self.shard() })?;
-            Ok((runtime, shard, ShardReport::default()))
-        });
-        for phase in phases {
-            ready = ready.and_then(|(runtime, shard, _)| {
-                let run = || runtime.block_on(shard.clone().run(phase.clone()));
-                let ran = catch_unwind(AssertUnwindSafe(run));
-                let report = ran.unwrap_or_else(|_| Err(io::Error::other("a shard panicked")))?;
-                Ok((runtime, shard, report))
-            });
-            // A shard that failed still keeps step: the others would wait for it for ever.
-            if ready.is_err() {
-                control.cut();
-            }
-            step.wait();
-        }
-        ready.map(|(_, _, report)| report)
-    }
-
-    fn shard(self) -> Result<Rc<Shard<Sockets>>, Error> {
-        let clock = Clock::monotonic();
-        let client = Client::new(&clock, Sockets::new(&clock), self.target)?;
+    /// The shard, which opens its connections through `connect`.
+    pub(crate) fn shard<C: Connect>(self, clock: &Clock, connect: C) -> Result<Rc<Shard<C>>, Error> {
         Ok(Rc::new(Shard {
+            lane: self.lane,
             index: self.index,
             shards: self.shards,
-            clock,
-            client,
+            clock: clock.clone(),
+            client: Client::new(clock, connect, self.target)?,
             asker: self.asker,
             rules: self.rules,
             out: self.out,
             control: self.control,
             live: self.live,
+            purse: self.purse,
+            quiet_since: Cell::default(),
+            usual: RefCell::default(),
         }))
+    }
+}
+
+/// The life of a shard's thread: `seats` are one of each lane.
+pub(crate) fn run(seats: Vec<Seat>, orders: mpsc::Receiver<Order>) -> Result<(), Error> {
+    let clock = Clock::monotonic();
+    shard_runtime()?.block_on(async {
+        let shards: Result<Vec<_>, Error> =
+            seats.into_iter().map(|seat| seat.shard(&clock, Sockets::new(&clock))).collect();
+        serve(&shards?, orders).await;
+        Ok(())
+    })
+}
+
+/// Runs what is ordered, side by side, until nobody orders any more. A phase that panics loses its reply, which whoever
+/// ordered it sees.
+pub(crate) async fn serve<C: Connect + 'static>(shards: &[Rc<Shard<C>>], mut orders: mpsc::Receiver<Order>) {
+    while let Some(Order { lane, phase, reply }) = orders.recv().await {
+        let Some(shard) = shards.get(lane).cloned() else { continue };
+        tokio::task::spawn_local(async move {
+            // Who ordered it may have given up the whole run.
+            let _ = reply.send(shard.run(phase).await);
+        });
     }
 }
 

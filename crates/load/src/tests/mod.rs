@@ -1,8 +1,12 @@
 //! Schedules, stop rules, limits and retries in virtual time: one shard against a provider behind in-memory pipes.
 
+mod budget;
+mod episodes;
+mod lanes;
 mod pipe;
+mod resumed;
+mod stage;
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -11,16 +15,20 @@ use inferometer_clock::{Clock, Mono};
 use inferometer_plan::{Arrival, Cell, Counts, Pattern, Plan, RunFlags, Span, Stop};
 use inferometer_record::{Phase as PhaseKind, Sample, Status};
 use inferometer_tokens::Tokenizer;
-use inferometer_transport::{Client, Options, Target};
+use inferometer_transport::{Options, Target};
 use inferometer_workload::{Cache, Prompts, Source};
 use tokio::task::LocalSet;
 
+use crate::Control;
 use crate::appraise::Appraiser;
 use crate::ask::Asker;
-use crate::phase::Phase;
+use crate::axis::Axis;
+use crate::finished::Message;
+use crate::phase::{self, Blocked, Numbers, Phase, Piece};
+use crate::purse::Purse;
 use crate::rules::ShardRules;
-use crate::shard::{Shard, ShardReport};
-use crate::{Control, Live};
+use crate::seat::Seat;
+use crate::shard::ShardReport;
 use pipe::{Pipe, Provider};
 
 /// What came out of one shard's phase.
@@ -39,6 +47,7 @@ struct Setup {
     stop: Stop,
     connect: Duration,
     cut_after: Option<Duration>,
+    think_tags: bool,
 }
 
 impl Setup {
@@ -50,7 +59,8 @@ impl Setup {
             grace: Some(Span(Duration::ZERO)),
             ..RunFlags::default()
         };
-        Self { flags, arrival, stop: Stop { requests, duration }, connect: Duration::ZERO, cut_after: None }
+        let stop = Stop { requests, duration };
+        Self { flags, arrival, stop, connect: Duration::ZERO, cut_after: None, think_tags: false }
     }
 
     /// Runs one shard in virtual time against `script`.
@@ -69,31 +79,42 @@ impl Setup {
     }
 
     async fn run_on(self, clock: Clock, provider: Provider) -> Outcome {
-        let plan = self.flags.resolve(|_| None, 1).unwrap();
+        let mut plan = self.flags.resolve(|_| None, 1).unwrap();
+        plan.targets[0].think_tags = self.think_tags;
         let cell = plan.cells().next().unwrap();
         let prompts =
             Prompts::prepare(&Source::Builtin { output: None }, None, 1, "test", Cache::AsIs).unwrap();
         let (out, inbox) = sync_channel(100_000);
         let (seen, control) = (provider.seen.clone(), Control::default());
-        let target = Target::new(&cell.target.url, &Options::default()).unwrap();
-        let shard = Rc::new(Shard {
+        let seat = Seat {
+            lane: 0,
             index: 0,
             shards: 1,
-            client: Client::new(&clock, provider, target).unwrap(),
-            clock: clock.clone(),
-            asker: Asker::new(cell, &prompts).unwrap(),
-            rules: ShardRules {
-                dialect: cell.target.dialect,
-                streaming: cell.target.stream,
-                timeouts: plan.protocol.timeouts,
-                retries: plan.protocol.retries,
-            },
+            asker: Asker::new(cell, &prompts, Tokenizer::o200k()).unwrap(),
+            target: Target::new(&cell.target.url, &Options::default()).unwrap(),
+            rules: ShardRules::of(&plan, cell.target),
             out,
             control: control.clone(),
-            live: Arc::new(Live::default()),
-        });
-        let phase = Phase::new(PhaseKind::Measure, self.arrival, self.stop, 1, plan.protocol.grace);
-        let phase = Arc::new(phase);
+            live: Default::default(),
+            purse: Arc::new(Purse::new(plan.budget, clock.now())),
+        };
+        let shard = seat.shard(&clock, provider).unwrap();
+        let phase = Arc::new(Phase::new(Piece {
+            kind: PhaseKind::Measure,
+            arrival: self.arrival,
+            seed: 1,
+            numbers: Numbers { first: 0, stride: 1, lane: 0 },
+            blocked: Blocked::Never,
+            span: phase::Span {
+                to: self.stop.requests,
+                length: self.stop.duration,
+                ..phase::Span::default()
+            },
+            done: Arc::default(),
+            lead: ms(20),
+            grace: Some(plan.protocol.grace),
+            place: None,
+        }));
         let origin = phase.origin(&clock);
         if let Some(after) = self.cut_after {
             let clock = clock.clone();
@@ -114,11 +135,16 @@ fn appraise(
     plan: &Plan,
     cell: Cell<'_>,
     origin: Mono,
-    finished: impl Iterator<Item = crate::finished::Finished>,
+    messages: impl Iterator<Item = Message>,
 ) -> Vec<Sample> {
     let (secrets, tokenizer) = (&plan.secrets, Tokenizer::o200k());
-    let appraiser = Appraiser { cell, secrets, run_id: "test", segment: 0, origin, tokenizer };
-    finished.map(|finished| appraiser.appraise(finished).0).collect()
+    let axis = Axis { origin, offset_ns: 0 };
+    let appraiser = Appraiser { cell, secrets, run_id: "test", segment: 0, axis, tokenizer };
+    let sample = |message| match message {
+        Message::Ended(finished) => Some(appraiser.appraise(*finished).0),
+        Message::IsRefused(..) | Message::IsPrecise(..) => None,
+    };
+    messages.filter_map(sample).collect()
 }
 
 fn s(seconds: u64) -> Duration {
@@ -310,4 +336,44 @@ fn retries_are_visible_and_exactly_one_attempt_is_final() {
     let ran = Setup::new(closed(1), Some(3), None).run(script);
     assert_eq!(ran.samples.iter().filter(|sample| sample.is_final).count(), 3);
     assert_eq!(count(&ran.samples, Status::HttpError), 2);
+}
+
+/// A kill loses no attempt that has ended; one final attempt follows that never started where the wait was cut.
+#[test]
+fn a_failed_attempt_is_written_before_its_wait() {
+    let mut setup = Setup::new(closed(1), Some(2), None);
+    (setup.flags.retries, setup.cut_after) = (1, Some(s(30)));
+    let ran = setup.run(|_, pipe| pipe.refuse(429, "retry-after: 60\r\n"));
+    let attempts: Vec<_> =
+        ran.samples.iter().map(|s| (s.attempt, s.is_final, s.status, s.start_ns.is_some())).collect();
+    let right = [(1, false, Status::HttpError, true), (2, true, Status::Cancelled, false)];
+    assert_eq!(attempts, right);
+    let ends: Vec<_> =
+        ran.samples.iter().map(|s| Duration::from_nanos(s.end_ns.unwrap()).as_secs()).collect();
+    assert_eq!((ends, ran.took.as_secs()), (vec![0, 30], 30));
+
+    // Where the run's end is known to come before the next attempt, there is none.
+    let mut setup = Setup::new(closed(1), Some(2), Some(s(10)));
+    setup.flags.retries = 1;
+    let ran = setup.run(|_, pipe| pipe.refuse(429, "retry-after: 60\r\n"));
+    assert!(ran.samples.iter().all(|sample| sample.is_final && sample.status == Status::HttpError));
+}
+
+#[test]
+fn think_tags_are_reasoning_where_the_target_says_so() {
+    let ttfa = |think_tags| {
+        let mut setup = Setup::new(closed(1), Some(1), None);
+        setup.think_tags = think_tags;
+        let ran = setup.run(|_, mut pipe| async move {
+            pipe.head().await;
+            for (wait, text) in [(10, "<think>"), (10, "so"), (80, "</think>42")] {
+                pipe.wait(wait).await;
+                pipe.event(&format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#)).await;
+            }
+            pipe.done(4).await;
+            pipe
+        });
+        ran.samples[0].ttfa_ms.map(f64::round)
+    };
+    assert_eq!((ttfa(true), ttfa(false)), (Some(100.0), None));
 }

@@ -30,6 +30,11 @@ pub(super) struct Provider {
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) arrivals: RefCell<Vec<Mono>>,
+    /// The body of each.
+    pub(super) bodies: RefCell<Vec<String>>,
+    /// The connection that each came on, numbered from 0.
+    pub(super) connections: RefCell<Vec<u32>>,
+    opened: Cell<u32>,
     in_flight: Cell<u32>,
     pub(super) peak: Cell<u32>,
 }
@@ -50,7 +55,10 @@ impl Provider {
     }
 
     async fn serve(self, mut pipe: Pipe) {
-        while pipe.read_request().await {
+        let connection = self.seen.opened.replace(self.seen.opened.get() + 1);
+        while let Some(body) = pipe.read_request().await {
+            self.seen.bodies.borrow_mut().push(body);
+            self.seen.connections.borrow_mut().push(connection);
             let n = {
                 let mut arrivals = self.seen.arrivals.borrow_mut();
                 arrivals.push(self.clock.now());
@@ -76,19 +84,20 @@ impl Connect for Provider {
 }
 
 impl Pipe {
-    /// Reads one request whole; false where the client has gone.
-    async fn read_request(&mut self) -> bool {
+    /// Reads one request whole, for its body; `None` where the client has gone.
+    async fn read_request(&mut self) -> Option<String> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
             match self.io.read_u8().await {
                 Ok(byte) => head.push(byte),
-                Err(_) => return false,
+                Err(_) => return None,
             }
         }
         let head = String::from_utf8_lossy(&head).to_lowercase();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
         let mut body = vec![0; length.trim().parse().unwrap()];
-        self.io.read_exact(&mut body).await.is_ok()
+        self.io.read_exact(&mut body).await.ok()?;
+        String::from_utf8(body).ok()
     }
 
     pub(super) async fn wait(&self, ms: u64) {
@@ -141,6 +150,17 @@ impl Pipe {
     /// An HTTP error with `headers`, each ended by CRLF.
     pub(super) async fn refuse(mut self, status: u16, headers: &str) -> Self {
         self.write(&format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\n{headers}\r\n")).await;
+        self
+    }
+
+    /// A refusal in words.
+    pub(super) async fn refuse_with(mut self, status: u16, words: &str) -> Self {
+        let body = format!(r#"{{"error":{{"message":"{words}"}}}}"#);
+        let length = body.len();
+        self.write(&format!(
+            "HTTP/1.1 {status} No\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        ))
+        .await;
         self
     }
 }

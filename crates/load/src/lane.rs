@@ -1,0 +1,149 @@
+//! A lane: one cell among those that are measured side by side.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inferometer_clock::Mono;
+use inferometer_metrics::Window;
+use inferometer_plan::{Arrival, Cell};
+use inferometer_record as record;
+use inferometer_workload::Prompts;
+
+use crate::Live;
+use crate::axis::Axis;
+use crate::course::Course;
+use crate::health::Health;
+use crate::phase::{Numbers, Phase};
+use crate::shard::{ShardReport, Slots};
+use crate::slices::Slices;
+
+/// One cell among those that are measured side by side.
+#[derive(Clone, Debug)]
+pub struct Lane<'a> {
+    /// What is measured.
+    pub cell: Cell<'a>,
+    /// The prompts of its workload.
+    pub prompts: &'a Prompts,
+    /// Counts of this lane alone.
+    pub live: Arc<Live>,
+}
+
+impl<'a> Lane<'a> {
+    /// A lane that has not begun.
+    pub fn new(cell: Cell<'a>, prompts: &'a Prompts) -> Self {
+        Self { cell, prompts, live: Arc::default() }
+    }
+}
+
+/// `arrival` with no more in flight than `limit`.
+pub(crate) fn limited(arrival: &Arrival, limit: Option<u32>) -> Arrival {
+    let Some(limit) = limit.map(|limit| limit.max(1)) else { return arrival.clone() };
+    match *arrival {
+        Arrival::Closed { slots, ramp } => Arrival::Closed { slots: slots.min(limit), ramp },
+        Arrival::Open { rate, pattern, cap } => {
+            Arrival::Open { rate, pattern, cap: Some(cap.map_or(limit, |cap| cap.min(limit))) }
+        }
+        Arrival::Burst { size, rest } => Arrival::Burst { size: size.min(limit), rest },
+        Arrival::ColdStart { gap } => Arrival::ColdStart { gap },
+    }
+}
+
+/// The most requests that `arrival` may have in flight, as far as it is bounded.
+pub(crate) fn places(arrival: &Arrival) -> u32 {
+    match *arrival {
+        Arrival::Closed { slots, .. } => slots.max(1),
+        Arrival::Open { cap, .. } => cap.unwrap_or(u32::MAX).max(1),
+        // A script is one sequence.
+        Arrival::ColdStart { .. } | Arrival::Burst { .. } => 1,
+    }
+}
+
+/// A lane while it is measured, as its conductor sees it.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) course: Course,
+    /// Slots of the load, whatever the lane may use of them: so many prompts are a block where all run at once.
+    pub(crate) slots: u32,
+    pub(crate) numbers: Numbers,
+    pub(crate) warmup: Numbers,
+    pub(crate) is_warm: bool,
+    /// The piece that runs.
+    pub(crate) current: Option<Arc<Phase>>,
+    /// Why nothing, or not all, is measured.
+    pub(crate) gap: Option<String>,
+    pub(crate) health: Health,
+    pub(crate) slices: Slices,
+    pub(crate) window: Option<Window>,
+    /// Of the last piece, while it is the only one.
+    pub(crate) at_work: Option<AtWork>,
+    pieces: u32,
+}
+
+/// From when on every slot of a closed load had finished a request, and when one first found no work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AtWork {
+    pub(crate) all_finished: Option<Mono>,
+    pub(crate) first_idle: Option<Mono>,
+}
+
+impl Run {
+    pub(crate) fn new(course: Course, slots: u32, warmup: Numbers, numbers: Numbers) -> Self {
+        Self {
+            course,
+            slots,
+            numbers,
+            warmup,
+            is_warm: false,
+            current: None,
+            gap: None,
+            health: Health::default(),
+            slices: Slices::default(),
+            window: None,
+            at_work: None,
+            pieces: 0,
+        }
+    }
+
+    /// Whether a piece may be ordered.
+    pub(crate) fn is_free(&self) -> bool {
+        self.current.is_none() && !self.course.is_over()
+    }
+
+    /// Why nothing more is sent.
+    pub(crate) fn refuse(&mut self, words: String) {
+        self.gap = Some(words);
+        self.course.end();
+    }
+
+    /// Takes the reports of the piece that ran, which ended `now`.
+    pub(crate) fn ended(&mut self, reports: &[ShardReport], axis: Axis, now: Mono) {
+        let Some(phase) = self.current.take() else { return };
+        if phase.piece.kind != record::Phase::Measure {
+            self.is_warm = true;
+            return;
+        }
+        self.health.add(reports);
+        self.pieces += 1;
+        let origin = phase.started();
+        // The time of an open load's schedule is given out by block.
+        let is_open = matches!(phase.piece.arrival, Arrival::Open { .. });
+        let took = origin.filter(|_| !is_open).map_or(Duration::ZERO, |origin| now - origin);
+        self.course.took(phase.used(), took, phase.missing());
+        if let Some(origin) = origin {
+            let slice = Window { from_ns: axis.ns(origin), to_ns: axis.ns(now.max(origin)) };
+            let from_ns = self.window.map_or(slice.from_ns, |window| window.from_ns);
+            self.window = Some(Window { from_ns, to_ns: slice.to_ns });
+            self.slices.push(slice);
+        }
+        self.at_work = (self.pieces == 1).then(|| at_work(&phase.piece.arrival, reports));
+    }
+}
+
+fn at_work(arrival: &Arrival, reports: &[ShardReport]) -> AtWork {
+    let Arrival::Closed { slots, .. } = *arrival else { return AtWork::default() };
+    let of = || reports.iter().map(|report| report.slots);
+    let finished: u32 = of().map(|Slots { finished, .. }| finished).sum();
+    let all_finished = of().filter_map(|slots| slots.all_finished).max();
+    let first_idle = of().filter_map(|slots| slots.first_idle).min();
+    AtWork { all_finished: all_finished.filter(|_| finished == slots), first_idle }
+}

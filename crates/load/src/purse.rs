@@ -1,0 +1,291 @@
+//! The budget of a run, shared by all shards: set aside before each attempt, settled when its cost is known.
+//!
+//! Invariant: what is used and what is set aside never pass a limit together, so that the run does not either, as long
+//! as no attempt uses more than was set aside for it. Should a server count more tokens than we did, later attempts set
+//! aside so much more. Looked at once an attempt, never while one streams.
+
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use inferometer_clock::Mono;
+use inferometer_plan::Budget;
+use inferometer_price::{Decimal, Price};
+use inferometer_record::{Sample, Status};
+use tokio::sync::watch;
+
+/// Tokens that a price is for.
+const PER: u64 = 1_000_000;
+
+/// Requests, tokens and money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Attempts.
+    pub requests: u64,
+    /// Prompt and output tokens.
+    pub tokens: u64,
+    /// US dollars.
+    pub money: Decimal,
+}
+
+impl Amount {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_add(other.requests),
+            tokens: self.tokens.saturating_add(other.tokens),
+            money: self.money.saturating_add(other.money),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_sub(other.requests),
+            tokens: self.tokens.saturating_sub(other.tokens),
+            money: self.money.saturating_sub(other.money).max(Decimal::ZERO),
+        }
+    }
+}
+
+/// What one attempt may use up at most. `None` is not known: a limit on it then lets nothing through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Need {
+    tokens: Option<u64>,
+    money: Option<Decimal>,
+}
+
+impl Need {
+    /// Of a prompt of `input` tokens whose answer is limited to `output`, each at the dearest price that may apply.
+    pub(crate) fn of(price: Option<&Price>, input: u64, output: Option<u32>) -> Self {
+        let tokens = output.map(|output| input.saturating_add(u64::from(output)));
+        let money = price.zip(output).and_then(|(price, output)| dearest(price, input, u64::from(output)));
+        Self { tokens, money }
+    }
+}
+
+/// The most that `input` and `output` tokens may cost.
+fn dearest(price: &Price, input: u64, output: u64) -> Option<Decimal> {
+    let most = |prices: [Option<Decimal>; 3]| prices.into_iter().flatten().max();
+    let cost = |price: Decimal, tokens: u64| price.checked_mul(tokens.into())?.checked_div(PER.into());
+    let input = cost(most([price.input, price.cache_read, price.cache_write])?, input)?;
+    let output = cost(most([price.output, price.reasoning, None])?, output)?;
+    input.checked_add(output)?.checked_add(price.request.unwrap_or_default())
+}
+
+/// What is set aside for one attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hold(Amount);
+
+/// Why something cannot be set aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// What others give back may make room.
+    Now(Limit),
+    /// Nothing will.
+    ForGood(Limit),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    Requests,
+    Tokens,
+    Money,
+}
+
+/// The budget of a run.
+#[derive(Debug)]
+pub(crate) struct Purse {
+    limits: Budget,
+    until: Option<Mono>,
+    state: Mutex<State>,
+    settled: watch::Sender<()>,
+    spent: OnceLock<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    used: Amount,
+    held: Amount,
+    /// The largest share of what was set aside that an attempt has used, at least 1.
+    overrun: Decimal,
+}
+
+impl Purse {
+    /// The purse of `limits` for a run that starts at `origin`.
+    pub(crate) fn new(limits: Budget, origin: Mono) -> Self {
+        let (used, held) = (Amount::default(), Amount::default());
+        Self {
+            limits,
+            until: limits.time.map(|time| origin + time),
+            state: Mutex::new(State { used, held, overrun: Decimal::ONE }),
+            settled: watch::Sender::new(()),
+            spent: OnceLock::new(),
+        }
+    }
+
+    /// Adds what an earlier process of the run has used.
+    pub(crate) fn add(&self, used: Amount) {
+        let mut state = self.state();
+        state.used = state.used.plus(used);
+    }
+
+    /// What has been used.
+    #[cfg(test)]
+    pub(crate) fn used(&self) -> Amount {
+        self.state().used
+    }
+
+    /// Whether anything is limited that must be set aside.
+    pub(crate) fn is_limited(&self) -> bool {
+        let Budget { requests, tokens, money, .. } = self.limits;
+        requests.is_some() || tokens.is_some() || money.is_some()
+    }
+
+    /// When the run's time is over.
+    pub(crate) fn until(&self) -> Option<Mono> {
+        self.until
+    }
+
+    /// Whether no further request starts.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.spent.get().is_some()
+    }
+
+    /// Why no further request starts, at `now`.
+    pub(crate) fn spent(&self, now: Mono) -> Option<String> {
+        let time_is_up = || self.until.is_some_and(|until| now >= until);
+        let time = || self.limits.time.filter(|_| time_is_up());
+        let in_words = || time().map(|time| format!("the budget of {} s is used up", time.as_secs_f64()));
+        self.spent.get().cloned().or_else(in_words)
+    }
+
+    /// Sets aside what an attempt may use, once there is room for it; `None` when there never will be. `rough` is known
+    /// at once and too much; `exact` is asked for where that does not fit.
+    pub(crate) async fn hold(&self, rough: &Need, exact: impl Fn() -> Need) -> Option<Hold> {
+        let mut settled = self.settled.subscribe();
+        if self.is_spent() {
+            return None;
+        }
+        if let Ok(hold) = self.set_aside(rough) {
+            return Some(hold);
+        }
+        let exact = exact();
+        loop {
+            settled.borrow_and_update();
+            match self.set_aside(&exact) {
+                Ok(hold) => return Some(hold),
+                Err(Refusal::Now(_)) => settled.changed().await.ok()?,
+                Err(Refusal::ForGood(limit)) => {
+                    let is_known = match limit {
+                        Limit::Requests => true,
+                        Limit::Tokens => exact.tokens.is_some(),
+                        Limit::Money => exact.money.is_some(),
+                    };
+                    let _ = self.spent.set(self.in_words(limit, is_known));
+                    // Whoever waits for room sees that there will be none.
+                    self.settled.send_replace(());
+                    return None;
+                }
+            }
+            if self.is_spent() {
+                return None;
+            }
+        }
+    }
+
+    /// Gives back what was set aside, and counts what was used.
+    pub(crate) fn settle(&self, hold: Hold, sample: &Sample) {
+        if self.is_limited() {
+            let used = used(sample, hold.0);
+            let mut state = self.state();
+            state.held = state.held.minus(hold.0);
+            state.used = state.used.plus(used);
+            state.overrun =
+                [ratio(used.money, hold.0.money), ratio(used.tokens.into(), hold.0.tokens.into())]
+                    .into_iter()
+                    .flatten()
+                    .fold(state.overrun, Decimal::max);
+            drop(state);
+            self.settled.send_replace(());
+        }
+    }
+
+    fn set_aside(&self, need: &Need) -> Result<Hold, Refusal> {
+        let mut state = self.state();
+        let State { used, held, overrun } = *state;
+        let tokens = need.tokens.map(|tokens| scaled(tokens, overrun));
+        let money = need.money.map(|money| money.saturating_mul(overrun));
+        let (this, both) = (
+            Amount { requests: 1, tokens: tokens.unwrap_or(0), money: money.unwrap_or_default() },
+            used.plus(held),
+        );
+        let Budget { requests, tokens: token_limit, money: money_limit, .. } = self.limits;
+        // A request that was set aside is used, whatever comes of it.
+        if requests.is_some_and(|limit| both.requests >= limit) {
+            return Err(Refusal::ForGood(Limit::Requests));
+        }
+        let refused = |limit, fits_alone: bool| {
+            Err(if fits_alone { Refusal::Now(limit) } else { Refusal::ForGood(limit) })
+        };
+        if let Some(limit) = token_limit
+            && (tokens.is_none() || both.tokens.saturating_add(this.tokens) > limit)
+        {
+            return refused(Limit::Tokens, tokens.is_some_and(|it| used.tokens.saturating_add(it) <= limit));
+        }
+        if let Some(limit) = money_limit
+            && (money.is_none() || both.money.saturating_add(this.money) > limit)
+        {
+            return refused(Limit::Money, money.is_some_and(|it| used.money.saturating_add(it) <= limit));
+        }
+        state.held = held.plus(this);
+        Ok(Hold(this))
+    }
+
+    fn in_words(&self, limit: Limit, is_known: bool) -> String {
+        let Budget { requests, tokens, money, .. } = self.limits;
+        let budget = match limit {
+            Limit::Requests => format!("{} requests", requests.unwrap_or_default()),
+            Limit::Tokens => format!("{} tokens", tokens.unwrap_or_default()),
+            Limit::Money => format!("${}", money.unwrap_or_default().normalize()),
+        };
+        if is_known {
+            format!("the budget of {budget} is used up")
+        } else {
+            format!("the budget of {budget} cannot be kept: a price or a token limit is not known")
+        }
+    }
+
+    /// Nothing is left half done under this lock.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the attempt of `sample` has used, for which `held` was set aside. What cannot be known is taken for all of
+/// that, unless the server has refused the attempt or never got it: then for nothing.
+fn used(sample: &Sample, held: Amount) -> Amount {
+    if sample.start_ns.is_none() {
+        return Amount::default();
+    }
+    let is_refused = sample.status == Status::HttpError || sample.sent_ns.is_none();
+    let unknown = if is_refused { Amount::default() } else { held };
+    let cost = sample.cost_usd.as_deref().and_then(|cost| cost.parse().ok());
+    let tokens =
+        sample.input_tokens.zip(sample.output_tokens).map(|(input, output)| input.saturating_add(output));
+    Amount { requests: 1, tokens: tokens.unwrap_or(unknown.tokens), money: cost.unwrap_or(unknown.money) }
+}
+
+/// Both together.
+pub(crate) fn sum(a: Amount, b: Amount) -> Amount {
+    a.plus(b)
+}
+
+/// What the attempt of `sample` has used as far as its sample tells.
+pub(crate) fn recorded(sample: &Sample) -> Amount {
+    used(sample, Amount::default())
+}
+
+fn ratio(used: Decimal, held: Decimal) -> Option<Decimal> {
+    used.checked_div(held)
+}
+
+fn scaled(tokens: u64, by: Decimal) -> u64 {
+    u64::try_from(Decimal::from(tokens).saturating_mul(by).ceil()).unwrap_or(u64::MAX)
+}

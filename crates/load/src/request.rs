@@ -1,0 +1,213 @@
+//! One request with its attempts, each handed to the worker as it ends.
+
+use std::rc::Rc;
+use std::sync::mpsc::TrySendError;
+use std::time::Duration;
+
+use inferometer_clock::Mono;
+use inferometer_transport::{Connect, Connections, Trace};
+
+use crate::ask::Prepared;
+use crate::attempt::{self, Attempt, Completing, Ended, Seen};
+use crate::finished::{Finished, Message, Stamps};
+use crate::guard::Limit;
+use crate::purse::Hold;
+use crate::retry;
+use crate::rules::Rules;
+use crate::share::Share;
+
+/// A slot waits so long for the end of a body whose answer is complete: it mostly comes with it, or right after.
+const INLINE_DRAIN: Duration = Duration::from_millis(1);
+/// While the channel to the writer is full, a shard tries again after this.
+const FULL_CHANNEL_WAIT: Duration = Duration::from_millis(1);
+
+/// A request that a task is about to send.
+#[derive(Clone, Debug)]
+pub(crate) struct Ask {
+    pub(crate) seq: u64,
+    pub(crate) request: u64,
+    pub(crate) block: Option<u32>,
+    pub(crate) role: Option<&'static str>,
+    /// What becomes of its connection, where that is not the target's own way.
+    pub(crate) connections: Option<Connections>,
+    pub(crate) sched: Mono,
+    pub(crate) prepared: Prepared,
+}
+
+/// What a request left to its slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Served {
+    /// From when on the slot is free.
+    pub(crate) free: Mono,
+    /// Of an answer that had output.
+    pub(crate) ttft: Option<Duration>,
+}
+
+/// What an attempt left to its slot.
+enum Left {
+    /// The attempt, over.
+    Ended(Box<Finished>),
+    /// The answer is complete; the attempt ends on its own.
+    Completing(Served),
+}
+
+/// What an attempt is an attempt at.
+struct Of {
+    ask: Ask,
+    attempt: u32,
+    hold: Hold,
+    trace: Trace,
+}
+
+impl<C: Connect + 'static> Share<C> {
+    /// One request with its attempts; every attempt leaves as a [`Finished`], the last one as final. Returns when its
+    /// slot is free: the end of its answer, not of our own wait for what might follow it. `None` where the budget has
+    /// nothing left for it: then nothing was sent.
+    pub(crate) async fn request(self: &Rc<Self>, mut ask: Ask) -> Option<Served> {
+        for attempt in 1.. {
+            let Some(hold) = self.hold(&ask).await else {
+                return self.give_up(ask, attempt).await;
+            };
+            let mut finished = match self.attempt(ask, attempt, hold).await {
+                Left::Ended(finished) => finished,
+                Left::Completing(served) => return Some(served),
+            };
+            let served = served(&finished.seen);
+            self.shard.quiet_since.set(Some(served.free));
+            let again = self.again(&finished);
+            let next = again.map(|at| finished.ask(at));
+            // Written at once: a wait for the next attempt can be long, and a kill would lose it.
+            finished.is_final = next.is_none();
+            self.send(finished).await;
+            let Some(next) = next else { return Some(served) };
+            tokio::select! {
+                () = self.shard.clock.sleep_until(next.sched) => ask = next,
+                () = self.cut() => return self.give_up(next, attempt + 1).await,
+            }
+        }
+        None
+    }
+
+    /// When another attempt follows, if one does.
+    fn again(&self, finished: &Finished) -> Option<Mono> {
+        if finished.attempt > self.shard.rules.retries || self.is_cut() || self.shard.purse.is_spent() {
+            return None;
+        }
+        let at = self.shard.clock.now() + retry::wait(finished, finished.attempt)?;
+        self.cut_at().is_none_or(|cut| at < cut).then_some(at)
+    }
+
+    /// What the budget sets aside for one attempt.
+    async fn hold(&self, ask: &Ask) -> Option<Hold> {
+        let purse = &self.shard.purse;
+        if !purse.is_limited() {
+            return Some(Hold::default());
+        }
+        let (asker, prepared) = (&self.shard.asker, &ask.prepared);
+        let rough = asker.need(prepared);
+        tokio::select! {
+            biased;
+            hold = purse.hold(&rough, || asker.counted(prepared)) => hold,
+            () = self.cut() => None,
+        }
+    }
+
+    /// The end of a request whose attempt number `attempt` never started: where others went before it, one must be final.
+    async fn give_up(&self, ask: Ask, attempt: u32) -> Option<Served> {
+        let now = self.shard.clock.now();
+        if attempt > 1 {
+            let of = Of { ask, attempt, hold: Hold::default(), trace: Trace::new() };
+            let seen = Seen::nothing(None, now, Ended::Limited(Limit::Cut));
+            self.send(Box::new(self.finished(of, seen))).await;
+            return Some(Served { free: now, ttft: None });
+        }
+        None
+    }
+
+    async fn attempt(self: &Rc<Self>, ask: Ask, attempt: u32, hold: Hold) -> Left {
+        let shard = &self.shard;
+        let rules = Rules { clock: &shard.clock, shard: shard.rules, cut_at: self.cut_at() };
+        let trace = Trace::new();
+        shard.live.iter().for_each(|live| live.start());
+        let way = ask.connections.unwrap_or(shard.client.target().connections());
+        let request = ask.prepared.request.clone();
+        let ran = attempt::run(&rules, &shard.client, (request, way), &trace, shard.control.watch()).await;
+        shard.live.iter().for_each(|live| live.end());
+        let of = Of { ask, attempt, hold, trace };
+        match ran {
+            Attempt::Ended(seen) => Left::Ended(Box::new(self.finished(of, *seen))),
+            Attempt::Complete(completing) => self.complete(of, completing).await,
+        }
+    }
+
+    /// Gives a complete answer a moment to end its body, which keeps the connection for the next request of the slot;
+    /// one that takes longer ends on its own.
+    async fn complete(self: &Rc<Self>, of: Of, completing: Box<Completing>) -> Left {
+        let served = Served { free: completing.completed(), ttft: completing.ttft() };
+        let mut ending = Box::pin(completing.finish());
+        tokio::select! {
+            biased;
+            seen = &mut ending => return Left::Ended(Box::new(self.finished(of, seen))),
+            () = self.shard.clock.sleep(INLINE_DRAIN) => {}
+        }
+        self.shard.quiet_since.set(Some(served.free));
+        let share = Rc::clone(self);
+        let mut completing = self.completing.borrow_mut();
+        while let Some(ended) = completing.try_join_next() {
+            if ended.is_err() {
+                // It panicked and its sample is lost: a run with a hole in it is of no use.
+                self.shard.control.cut();
+            }
+        }
+        completing.spawn_local(async move {
+            let seen = ending.await;
+            share.send(Box::new(share.finished(of, seen))).await;
+        });
+        Left::Completing(served)
+    }
+
+    fn finished(&self, of: Of, seen: Seen) -> Finished {
+        let Ask { seq, request, block, role, connections, sched, prepared } = of.ask;
+        Finished {
+            lane: self.shard.lane,
+            phase: self.phase.piece.kind,
+            seq,
+            request,
+            block,
+            role,
+            connections,
+            attempt: of.attempt,
+            is_final: true,
+            sched,
+            prepared,
+            hold: of.hold,
+            stamps: Stamps::from(&of.trace),
+            hiccups: seen.start.map(|start| self.heart.hiccups_since(start)).unwrap_or_default(),
+            seen,
+        }
+    }
+
+    /// Hands an attempt to the worker. A full channel is counted: the cell is then not valid.
+    async fn send(&self, finished: Box<Finished>) {
+        let mut unsent = match self.shard.out.try_send(Message::Ended(finished)) {
+            Ok(()) => return,
+            Err(error) => error,
+        };
+        self.channel_full.set(self.channel_full.get() + 1);
+        while let TrySendError::Full(message) = unsent {
+            self.shard.clock.sleep(FULL_CHANNEL_WAIT).await;
+            unsent = match self.shard.out.try_send(message) {
+                Ok(()) => return,
+                Err(error) => error,
+            };
+        }
+        // Nobody writes any more: there is no use in sending further requests.
+        self.shard.control.cut();
+    }
+}
+
+/// What an attempt that is over leaves to its slot.
+fn served(seen: &Seen) -> Served {
+    let first = seen.events.first().map(|event| Mono::from_nanos(event.at_ns));
+    Served { free: seen.end, ttft: seen.start.zip(first).map(|(start, first)| first - start) }
+}
