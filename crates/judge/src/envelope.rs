@@ -26,24 +26,44 @@ pub(crate) fn bytes(case: &Case<'_>) -> Option<Finding> {
     case.answer.flags.contains(Flag::InvalidUtf8).then_some(Finding::degraded("invalid_utf8"))
 }
 
-/// v.model.echo: another model answers than was asked for. Vendor prefixes, dates and variants are no difference.
+/// Words of a model's name that say how it is served, not which it is.
+const SERVED_AS: [&str; 9] = ["latest", "instruct", "chat", "it", "hf", "fp8", "fp16", "bf16", "int8"];
+
+/// v.model.echo: another model answers than was asked for. Vendor prefixes, dates and variants are no difference, and a
+/// file's name is no model's.
 pub(crate) fn model(case: &Case<'_>) -> Option<Finding> {
-    let echoed = case.answer.model.as_deref()?;
-    let (asked, echo) = (base_name(case.expect.model), base_name(echoed));
-    if asked.is_empty() || echo.is_empty() || asked.starts_with(&echo) || echo.starts_with(&asked) {
+    let (asked, echoed) = (case.expect.model, case.answer.model.as_deref()?);
+    let (wanted, given) = (name_parts(asked), name_parts(echoed));
+    let is_file = echoed.ends_with(".gguf") || echoed.starts_with('/');
+    // The newest of a family has a number that was not asked for.
+    let is_newest = asked.ends_with("latest") && given.starts_with(&wanted);
+    if wanted.is_empty() || given.is_empty() || wanted == given || is_file || is_newest {
         return None;
     }
-    let (asked, echo) = (Head(case.expect.model), Head(echoed));
-    Some(Finding::note("model_differs").because(format_args!("asked for {asked}, answered by {echo}")))
+    let (asked, echoed) = (Head(asked), Head(echoed));
+    Some(Finding::note("model_differs").because(format_args!("asked for {asked}, answered by {echoed}")))
 }
 
-/// A model's name without path, variant and punctuation, in lower case: `Org/Model-4.1:free` is `model41`.
-fn base_name(name: &str) -> String {
+/// A model's name in lower-case words, without path, variant, date and what says only how it is served:
+/// `Org/Model-4.1-Instruct-2025-04-14:free` is `model 4 1`.
+fn name_parts(name: &str) -> Vec<String> {
     let name = name.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or_default();
-    let name = name.split([':', '@']).next().unwrap_or_default();
-    let name = name.strip_suffix(".gguf").unwrap_or(name);
-    let name = name.strip_suffix("-latest").unwrap_or(name);
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    let name = name.split([':', '@']).next().unwrap_or_default().to_lowercase();
+    let mut parts: Vec<String> = Vec::new();
+    let mut of_date = 0;
+    for part in name.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
+        let is_digits = part.bytes().all(|byte| byte.is_ascii_digit());
+        if is_digits && part.len() >= 4 {
+            // A year: month and day may follow.
+            of_date = 2;
+        } else if is_digits && part.len() == 2 && of_date > 0 {
+            of_date -= 1;
+        } else if !SERVED_AS.contains(&part) {
+            of_date = 0;
+            parts.push(part.to_owned());
+        }
+    }
+    parts
 }
 
 /// v.usage.arith: the stated total is no sum of the parts.

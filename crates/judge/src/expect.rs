@@ -7,8 +7,6 @@ use crate::Grader;
 /// What was asked for. [`Default`] is a chat of which nothing is known: checks that need to know more stay silent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Expect<'a> {
-    /// Whether a stream was asked for.
-    pub streaming: bool,
     /// The most tokens that were asked for.
     pub max_tokens: Option<u32>,
     /// The text of the prompt; empty where it is not known.

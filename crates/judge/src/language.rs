@@ -4,7 +4,7 @@
 //! words: reliable from a dozen words on, silent on fewer.
 
 /// Most of a text that is looked at, in bytes.
-const LOOKED_AT_MAX: usize = 1 << 16;
+const LOOKED_AT_MAX: usize = 1 << 14;
 
 /// Fewest common words, over all languages, from which one is told.
 const COMMON_WORDS_MIN: usize = 2;

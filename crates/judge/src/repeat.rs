@@ -1,6 +1,7 @@
 //! Does the answer go round in circles?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use crate::Case;
 use crate::evidence::{Head, Tail};
@@ -52,9 +53,8 @@ pub(crate) fn looped(case: &Case<'_>) -> Option<Finding> {
 /// v.repeat.degenerate: one character or one word is four fifths of the end.
 pub(crate) fn degenerate(case: &Case<'_>) -> Option<Finding> {
     let tail: String = tail(judged_text(case)).into_iter().collect();
-    let characters = most_common(tail.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_string()));
-    let words = || most_common(tail.split_whitespace().map(str::to_owned));
-    let unit = characters.or_else(words)?;
+    let character = most_common(tail.chars().filter(|c| !c.is_whitespace())).map(String::from);
+    let unit = character.or_else(|| most_common(tail.split_whitespace()).map(str::to_owned))?;
     (!is_asked_for(case.expect.prompt, &unit))
         .then(|| Finding::invalid("degenerate").because(format_args!("mostly {}", Head(&unit))))
 }
@@ -105,13 +105,13 @@ fn is_stale(text: &[char]) -> bool {
     }
     let windows = text.windows(WINDOW);
     let total = windows.len();
-    let distinct: std::collections::HashSet<&[char]> = windows.collect();
+    let distinct: HashSet<&[char]> = windows.collect();
     10 * distinct.len() < total
 }
 
 /// The unit that is more than four fifths of all, of which there are enough.
-fn most_common(units: impl Iterator<Item = String>) -> Option<String> {
-    let mut counts: HashMap<String, usize> = HashMap::new();
+fn most_common<T: Hash + Eq>(units: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: HashMap<T, usize> = HashMap::new();
     let mut all = 0;
     for unit in units {
         *counts.entry(unit).or_default() += 1;

@@ -15,7 +15,6 @@ pub(crate) fn judge(sample: &mut Sample, finished: &Finished, cell: Cell<'_>, se
     let judgement = judge::judge(
         answer,
         &Expect {
-            streaming: cell.target.stream,
             max_tokens: finished.prepared.max_tokens,
             prompt: &item.prompt.text(),
             model: &cell.target.model,

@@ -74,7 +74,9 @@ fn models_that_differ() {
     };
     check("gpt-4.1", "claude-sonnet-4", &["model_differs"]);
     check("mistral-7b-instruct-v0.3", "ministral-3-14b-2512", &["model_differs"]);
+    check("gpt-4.1", "gpt-4.1-mini-2025-04-14", &["model_differs"]);
     check("gpt-4.1", "gpt-4.1-2025-04-14", &[]);
+    check("gpt-4-0613", "gpt-4", &[]);
     check("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b-instruct", &[]);
     check("deepseek/deepseek-r1:free", "deepseek-r1", &[]);
     check("claude-sonnet-latest", "claude-sonnet-4-20250514", &[]);

@@ -53,7 +53,6 @@ impl Asked {
         let grader = self.check.clone().map(|check| Grader::new(check).expect("a check"));
         let empty = Map::new();
         let expect = Expect {
-            streaming: true,
             max_tokens: self.max_tokens,
             prompt: self.prompt,
             model: self.model,
