@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use inferometer_stats::{ALPHA, Prob, batch, quantile, steady as mser};
+use inferometer_stats::{ALPHA, Prob, batch, quantile, ratio, steady as mser};
 
 use crate::context::{Arrival, Window};
 use crate::row::Row;
@@ -25,8 +25,11 @@ const NO_SPREAD: f64 = 1e-9;
 pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
     let spans = inputs.spans.as_slice();
     let is_whole = spans.len() == 1;
+    let is_serial = !is_whole && matches!(inputs.context.arrival, Arrival::Closed { slots: 1 });
     let find = |span: &Window| -> Option<Window> {
         match inputs.context.arrival {
+            // A single slot in turn with other targets works through all of its slice: nothing ramps or drains.
+            Arrival::Closed { .. } if is_serial => Some(*span),
             Arrival::Closed { slots } => closed_loop(inputs, *span, is_whole, slots as usize),
             Arrival::Open { .. } => open_loop(inputs, *span),
             // Episodes have no steady part: they are about what comes before one.
@@ -36,7 +39,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
     let parts: Vec<Window> = spans.iter().map(find).collect::<Option<_>>()?;
     let (first, last) = (parts.first()?, parts.last()?);
     // A part begins with an end, that of a request which lies before it.
-    let ended: Vec<&Row> = inputs
+    let mut ended: Vec<&Row> = inputs
         .rows
         .iter()
         .filter(|row| row.is_final && row.is_ok())
@@ -45,26 +48,29 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
     if ended.len() < MIN_REQUESTS {
         return None;
     }
-    let life_s = mean_life_s(&ended)?;
-    let batches = BATCHES.div_ceil(parts.len());
-    let useful: Vec<(u64, f64)> = ended
-        .iter()
-        .filter_map(|row| Some((row.end.get()?, row.is_useful.then(|| row.streamed.get())??)))
-        .collect();
-    let requests: Vec<(u64, f64)> = ended.iter().filter_map(|row| Some((row.end.get()?, 1.0))).collect();
+    ended.sort_by_key(|row| row.end.get());
+    // Batches of whole requests, as slices of a single slot are, see all of what a request does.
+    let life_s = if is_serial { 0.0 } else { mean_life_s(&ended)? };
+    let batches = if is_serial { 1 } else { BATCHES.div_ceil(parts.len()) };
+    let amounts = |of: fn(&Row) -> Option<f64>| -> Vec<(u64, f64)> {
+        ended.iter().filter_map(|row| Some((row.end.get()?, of(row)?))).collect()
+    };
+    let all = amounts(|row| row.streamed.get());
+    let useful = amounts(|row| row.streamed.get().filter(|_| row.is_useful));
+    let requests = amounts(|_| Some(1.0));
     let pooled =
         |of: &dyn Fn(Window) -> Option<Batched>| batch_rate(parts.iter().map(|part| of(*part)), life_s);
     let is_counted = is_counted(inputs);
+    let tokens = |part| {
+        // The last token of a slice stands on its edge, where a cell of the timeline would be cut.
+        if is_serial { at_ends(&all, part, batches) } else { tokens(inputs, part, batches) }
+    };
     Some(Steady {
         window: Window { from_ns: first.from_ns, to_ns: last.to_ns },
         rule: if matches!(inputs.context.arrival, Arrival::Closed { .. }) { "closed_loop" } else { "mser5" }
             .to_owned(),
         requests: ended.len() as u64,
-        output_token_throughput: if is_counted {
-            pooled(&|part| tokens(inputs, part, batches))
-        } else {
-            Rate::default()
-        },
+        output_token_throughput: if is_counted { pooled(&tokens) } else { Rate::default() },
         useful_token_throughput: if is_counted {
             pooled(&|part| at_ends(&useful, part, batches))
         } else {
@@ -116,12 +122,13 @@ fn tokens(inputs: &Inputs<'_>, part: Window, batches: usize) -> Option<Batched> 
     Some(Batched { sums, batch_s: n as f64 * width_ns as f64 / 1e9 / batches as f64 })
 }
 
-/// What comes with the end of an answer. A batch has its later edge inside, as the whole part has.
+/// What comes with the end of an answer; `ends` in order. A batch has its later edge inside, as the whole part has.
 #[expect(clippy::unnecessary_wraps, reason = "as `tokens`, which may find a part too short")]
 fn at_ends(ends: &[(u64, f64)], part: Window, batches: usize) -> Option<Batched> {
     let span = part.to_ns - part.from_ns;
     let mut sums = vec![0.0; batches];
-    for (end, amount) in ends.iter().filter(|(end, _)| part.from_ns < *end && *end <= part.to_ns) {
+    let from = ends.partition_point(|(end, _)| *end <= part.from_ns);
+    for (end, amount) in ends.iter().skip(from).take_while(|(end, _)| *end <= part.to_ns) {
         let since = u128::from(end - part.from_ns).saturating_sub(1);
         if let Some(sum) = sums.get_mut((since * batches as u128 / u128::from(span)) as usize) {
             *sum += amount;
@@ -142,7 +149,14 @@ fn batch_rate(parts: impl Iterator<Item = Option<Batched>>, life_s: f64) -> Rate
     let shortest_s = parts.iter().map(|part| part.batch_s).fold(f64::INFINITY, f64::min);
     let rates: Vec<f64> =
         parts.iter().flat_map(|part| part.sums.iter().map(|sum| sum / part.batch_s)).collect();
-    let bounds = batch::batch_means_interval(&rates, ALPHA).map(|found| found.bounds);
+    let pairs =
+        || parts.iter().flat_map(|part| part.sums.iter().map(|sum| (*sum, part.batch_s))).collect::<Vec<_>>();
+    // Batches of slices differ in length: the ratio of sums, not the mean of ratios.
+    let bounds = match parts.len() {
+        1 => batch::batch_means_interval(&rates, ALPHA).map(|found| found.bounds),
+        _ if rates.len() < BATCHES => None,
+        _ => ratio::fieller(&pairs(), ALPHA).map(|found| found.bounds),
+    };
     let (Some(lo), Some(hi)) = (bounds.and_then(|b| b.lo), bounds.and_then(|b| b.hi)) else {
         return without_interval(value, "no bound is known");
     };

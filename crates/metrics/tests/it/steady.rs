@@ -245,6 +245,26 @@ fn only_the_time_inside_slices_counts() {
     assert_eq!(sum_up(last_is_short, attempts).throughput.steady, None, "one slice has no steady part");
 }
 
+/// One request in flight, in turn with other targets: each slice is one answer of 100 to 140 ms and 10 tokens.
+#[test]
+fn a_single_slot_is_steady_in_all_of_its_slices() {
+    let life = |i: u64| 100 + i % 5 * 10;
+    let attempts = (0..100).map(|i| answer(i, i * 1_000, &[50, life(i)], Some(10)));
+    let slices = (0..100).map(|i| window_ms(i * 1_000, i * 1_000 + life(i))).collect();
+    let context = CellContext { window: Some(window_ms(0, 99_200)), slices, ..closed(1) };
+    let throughput = sum_up(context, attempts).throughput;
+    let steady = throughput.steady.unwrap();
+    assert_eq!(throughput.window_s, Num::new(12.0));
+    for (rate, value) in [
+        (steady.request_throughput, 100.0 / 12.0),
+        (steady.output_token_throughput, 1_000.0 / 12.0),
+        (steady.useful_token_throughput, 1_000.0 / 12.0),
+    ] {
+        let found = [rate.lo, rate.value, rate.hi].map(|bound| bound.unwrap().get());
+        assert!((found[1] - value).abs() < 1e-6 && found[0] < value && value < found[2], "{found:?}");
+    }
+}
+
 #[test]
 fn parts_of_a_resumed_run_that_overlap_say_nothing_per_second() {
     let part = |segment: u32| {
