@@ -34,7 +34,8 @@ const SERVED_AS: [&str; 9] = ["latest", "instruct", "chat", "it", "hf", "fp8", "
 pub(crate) fn model(case: &Case<'_>) -> Option<Finding> {
     let (asked, echoed) = (case.expect.model, case.answer.model.as_deref()?);
     let (wanted, given) = (name_parts(asked), name_parts(echoed));
-    let is_file = echoed.ends_with(".gguf") || echoed.starts_with('/');
+    let ending = echoed.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_file = echoed.starts_with('/') || ending.eq_ignore_ascii_case("gguf");
     // The newest of a family has a number that was not asked for.
     let is_newest = asked.ends_with("latest") && given.starts_with(&wanted);
     if wanted.is_empty() || given.is_empty() || wanted == given || is_file || is_newest {
