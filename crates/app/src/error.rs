@@ -39,6 +39,14 @@ pub enum Error {
         /// What is wrong in it.
         reason: String,
     },
+    /// A book or a list of prices is not as it should be, or lacks a price.
+    #[error("{path}: {reason}")]
+    Prices {
+        /// The file.
+        path: String,
+        /// What is wrong in it.
+        reason: String,
+    },
     /// The simulator could not start.
     #[error("the simulator could not start: {0}")]
     Simulator(String),
@@ -68,6 +76,7 @@ impl Error {
             | Self::Workload(_)
             | Self::FileLimit { .. }
             | Self::Simulation { .. }
+            | Self::Prices { .. }
             | Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {
                 Exit::Usage
             }

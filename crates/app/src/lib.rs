@@ -4,6 +4,7 @@
 //! | command | module |
 //! |---|---|
 //! | `run` | [`run`]: preflight, cells, summary, report |
+//! | `prices` | [`prices`]: books of prices shown, filled and compared |
 //! | `report` | [`report`]: the same report again, from the run's folder |
 //! | `simulate` | [`simulate`] |
 //! | `demo` | [`demo`] |
@@ -17,6 +18,7 @@ mod exit;
 mod machine;
 mod output;
 mod preflight;
+mod prices;
 mod progress;
 mod report;
 mod run;
@@ -30,6 +32,7 @@ pub use demo::{DemoCommand, demo};
 pub use error::Error;
 pub use exit::Exit;
 pub use output::OutputFlags;
+pub use prices::{PricesCommand, prices};
 pub use report::{ReportCommand, report};
 pub use run::{RunCommand, run};
 pub use self_check::{SelfCheckCommand, self_check};

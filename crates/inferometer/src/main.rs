@@ -21,6 +21,8 @@ enum Command {
     Run(Box<app::RunCommand>),
     /// Make the report of a run again, from its folder
     Report(app::ReportCommand),
+    /// Show, import and compare books of prices
+    Prices(app::PricesCommand),
     /// Serve a simulated provider whose truth is known
     Simulate(Box<app::SimulateCommand>),
     /// Measure how well this machine can measure
@@ -50,6 +52,7 @@ fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
         Command::Demo(command) => app::demo(&command, argv),
         Command::Run(command) => app::run(&command, argv),
         Command::Report(command) => app::report(&command),
+        Command::Prices(command) => app::prices(&command),
         Command::Simulate(command) => app::simulate(&command),
         Command::SelfCheck(command) => app::self_check(&command),
     }
