@@ -96,8 +96,22 @@ fn on(profile: &Profile, field: &Field<'_>) -> Decision {
         would_change: said.would_change(),
         scope: words::scope(field, windows),
         time_windows: windows,
-        candidates: contenders.into_iter().map(|contender| contender.candidate).collect(),
+        candidates: chosen_first(contenders, &choice.chosen),
     }
+}
+
+/// The candidates, those at `chosen` before the others, each in their order.
+fn chosen_first(contenders: Vec<Contender<'_>>, chosen: &[usize]) -> Vec<Candidate> {
+    let mut placed: Vec<(usize, Candidate)> = contenders
+        .into_iter()
+        .enumerate()
+        .map(|(at, contender)| {
+            let place = chosen.iter().position(|chosen| *chosen == at);
+            (place.unwrap_or(usize::MAX), contender.candidate)
+        })
+        .collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
 /// The decision for one profile on one workload.

@@ -174,6 +174,7 @@ fn equals_are_a_set_and_the_cheaper_of_two_alike_is_taken() {
         &["cheap"],
         &["cheap and plain are not told apart by TTFT p95; cost per useful answer decides: cheap $0.000400"],
     );
+    assert_eq!(decided.candidates[0].target, "cheap");
 }
 
 #[test]
