@@ -13,6 +13,9 @@ const TAIL_CHARS: usize = 4_096;
 /// So often a piece stands at the end, one behind the other.
 const TIMES_MIN: usize = 5;
 
+/// The longest piece of a loop, in characters: longer ones are refrains and forms as often as loops.
+const PIECE_CHARS_MAX: usize = 100;
+
 /// Shortest loop in all, in characters; a row of one character is none (`degenerate` looks for those).
 const LOOP_CHARS_MIN: usize = 200;
 
@@ -27,6 +30,9 @@ const WINDOW: usize = 16;
 
 /// Shortest end whose windows are compared.
 const WINDOWS_MIN: usize = 1_000;
+
+/// So many different windows has a loop at most whose pieces differ here and there.
+const DISTINCT_MAX: usize = 120;
 
 /// v.repeat.loop: the end of the text, or of reasoning without a text, repeats one piece, or holds next to nothing new.
 pub(crate) fn looped(case: &Case<'_>) -> Option<Finding> {
@@ -89,7 +95,8 @@ fn repeated_piece(text: &[char]) -> Option<String> {
         }
         failure[at] = matched + usize::from(reversed[at] == reversed[matched]);
         let (length, period) = (at + 1, at + 1 - failure[at]);
-        if period >= 2 && length >= LOOP_CHARS_MIN && length / period >= TIMES_MIN {
+        let is_piece = (2..=PIECE_CHARS_MAX).contains(&period);
+        if is_piece && length >= LOOP_CHARS_MIN && length / period >= TIMES_MIN {
             best = Some(period);
         }
     }
@@ -98,15 +105,12 @@ fn repeated_piece(text: &[char]) -> Option<String> {
     piece.iter().any(|c| c.is_alphanumeric()).then(|| piece.iter().collect())
 }
 
-/// Whether fewer than one in ten of the end's windows are new: it would shrink to a tenth and less.
+/// Whether a long end is made of few windows: pieces that differ by a number, over and over.
 fn is_stale(text: &[char]) -> bool {
     if text.len() < WINDOWS_MIN || !text.iter().any(|c| c.is_alphabetic()) {
         return false;
     }
-    let windows = text.windows(WINDOW);
-    let total = windows.len();
-    let distinct: HashSet<&[char]> = windows.collect();
-    10 * distinct.len() < total
+    text.windows(WINDOW).collect::<HashSet<_>>().len() <= DISTINCT_MAX
 }
 
 /// The unit that is more than four fifths of all, of which there are enough.

@@ -38,7 +38,7 @@ fn loops() {
     let wander = "The first step is to see what is there and then to go on with it, step by step. ".repeat(6);
     let blank = format!("{{\"a\": 1{}", "\n".repeat(700));
     let stale = (0..200)
-        .map(|n| ["Wait, let me check that number again: ", &(n % 7).to_string(), ". "].concat())
+        .map(|n| ["Wait, let me check that number again: ", &(n % 4).to_string(), ". "].concat())
         .collect::<String>();
     for text in [&phrase, &wander, &blank, &stale] {
         Asked::default().gives_text(&format!("So. {text}"), Invalid, &["loop"]);
@@ -55,7 +55,10 @@ fn what_repeats_by_nature_is_no_loop() {
                 and the lamps burned brown,\nAnd the snow came down again.\n\nLa la la, la la la,\nLa la la, la la la!";
     let base64 = "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==";
     let rule = format!("Title\n{}", "-".repeat(300));
-    for text in [&table, poem, base64, &rule, "ha ha ha ha ha ha", "1, 2, 3, 4, 5, 6, 7, 8"] {
+    let form = "north by west lies the old harbour, where small boats wait for wind and tide. Each morning the pilot reads \
+                his charts, counts the buoys and sets out. "
+        .repeat(20);
+    for text in [&table, poem, base64, &rule, &form, "ha ha ha ha ha ha", "1, 2, 3, 4, 5, 6, 7, 8"] {
         let judgement = Asked::default().judge(&[&content(text), STOP, DONE]);
         assert!(!judgement.flags.contains(&"loop"), "{text}: {judgement:?}");
     }
