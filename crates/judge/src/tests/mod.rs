@@ -1,6 +1,7 @@
 //! Verdicts on answers as servers send them: for each rule what it finds, and the trap that it must not fall into.
 
 mod across_cuts;
+mod captures;
 mod channel;
 mod content;
 mod envelope;
