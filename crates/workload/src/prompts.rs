@@ -9,8 +9,9 @@ use serde_json::{Map, Value};
 
 use crate::entry::{Body, Entry};
 use crate::nonce::{NONCE_WORDS, Nonce};
+use crate::shipped::Tasks;
 use crate::synthetic::Generator;
-use crate::{Cache, Error, Lengths, Note, Shipped, Source, builtin, dataset};
+use crate::{Cache, Error, Lengths, Note, Source, builtin, dataset};
 
 /// What one request asks.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ struct Inner {
 #[derive(Debug)]
 enum Stock {
     Generated(Generator),
-    Shipped(Shipped, Option<Lengths>),
+    Shipped(Tasks),
     /// At least one.
     Held(Vec<Entry>),
 }
@@ -77,7 +78,7 @@ impl Prompts {
             }
             Source::Shipped { kind, input, output } => {
                 kind.check_input(*input)?;
-                (Stock::Shipped(*kind, *input), output, Vec::new())
+                (Stock::Shipped(Tasks::new(*kind, seed, *input)), output, Vec::new())
             }
             Source::Synthetic { input, output } => {
                 input.check("input")?;
@@ -93,8 +94,7 @@ impl Prompts {
     }
 
     /// What the prompt at `seq` is when it goes out in `request`. No file is read and nothing counted: about a
-    /// microsecond for held prompts, and 0.1 ms for 128,000 generated tokens or for a shipped task with its check (1 ms for
-    /// 32,000 tokens of `rag`).
+    /// microsecond for held prompts, and 0.1 ms for 128,000 generated tokens or for a shipped task with its check.
     pub fn item(&self, seq: u64, request: u64) -> Item {
         let Inner { stock, output, seed, nonce, .. } = &*self.inner;
         let mut rng = ChaCha8Rng::seed_from_u64(*seed);
@@ -109,10 +109,10 @@ impl Prompts {
                 parameters: Arc::default(),
                 grader: None,
             },
-            Stock::Shipped(kind, input) => {
-                let task = kind.task(*seed, seq, *input);
+            Stock::Shipped(tasks) => {
+                let task = tasks.task(seq);
                 Item {
-                    id: format!("{kind}-{}", seq + 1),
+                    id: format!("{}-{}", tasks.kind(), seq + 1),
                     prompt: task.asked.prompt(&prefix()),
                     max_tokens: drawn,
                     parameters: task.parameters,
@@ -136,7 +136,7 @@ impl Prompts {
     /// How many different prompts there are, nonces aside; `None` where each request has its own.
     pub fn distinct(&self) -> Option<u64> {
         match &self.inner.stock {
-            Stock::Generated(_) | Stock::Shipped(..) => None,
+            Stock::Generated(_) | Stock::Shipped(_) => None,
             Stock::Held(entries) => Some(entries.len() as u64),
         }
     }

@@ -31,7 +31,7 @@ use crate::{Error, Lengths};
 use dice::Dice;
 pub use oracle::{Oracle, Solution};
 pub use task::Reply;
-pub(crate) use task::Task;
+use task::Task;
 
 /// A kind of workload that ships.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -154,33 +154,70 @@ impl Shipped {
             Some(input) => input.check("input"),
         }
     }
+}
+
+/// The tasks of a kind under a seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Tasks {
+    kind: Shipped,
+    seed: u64,
+    /// Lengths that the plan states.
+    input: Option<Lengths>,
+    recipe: Recipe,
+}
+
+/// How a task is made.
+#[derive(Clone, Debug)]
+enum Recipe {
+    /// It has the length that it has.
+    Short(fn(&mut Dice) -> Task),
+    /// It has a number of tokens: these, where the plan states none.
+    Long(fn(&mut Dice, usize) -> Task, Lengths),
+    /// Passages, drawn once.
+    Passages(rag::Library),
+}
+
+impl Tasks {
+    /// The tasks of `kind`; `input` states their lengths where it is not the kind's own.
+    pub(crate) fn new(kind: Shipped, seed: u64, input: Option<Lengths>) -> Self {
+        let recipe = match kind {
+            Shipped::Chat => Recipe::Short(chat::task),
+            Shipped::ChatLong => Recipe::Long(chat_long::task, CHAT_LONG_INPUT),
+            // No task stands at the last place there is: its draws are the library's.
+            Shipped::Rag => {
+                Recipe::Passages(rag::Library::new(&mut Dice::new(seed, kind as usize, u64::MAX)))
+            }
+            Shipped::Summarise => Recipe::Long(summarise::task, SUMMARISE_INPUT),
+            Shipped::Extract => Recipe::Short(extract::task),
+            Shipped::Reason => Recipe::Short(reason::task),
+            Shipped::Code => Recipe::Short(code::task),
+            Shipped::Tools => Recipe::Short(tools::task),
+            Shipped::Classify => Recipe::Short(classify::task),
+        };
+        Self { kind, seed, input, recipe }
+    }
+
+    /// The kind.
+    pub(crate) fn kind(&self) -> Shipped {
+        self.kind
+    }
 
     /// The task at `seq`.
-    pub(crate) fn task(self, seed: u64, seq: u64, input: Option<Lengths>) -> Task {
-        let mut dice = Dice::new(seed, self as usize, seq);
-        let drawn = |dice: &mut Dice, default: Lengths| input.unwrap_or(default).draw(dice.rng()) as usize;
-        match self {
-            Self::Chat => chat::task(&mut dice),
-            Self::ChatLong => {
-                let tokens = drawn(&mut dice, CHAT_LONG_INPUT);
-                chat_long::task(&mut dice, tokens)
+    pub(crate) fn task(&self, seq: u64) -> Task {
+        let mut dice = Dice::new(self.seed, self.kind as usize, seq);
+        match &self.recipe {
+            Recipe::Short(make) => make(&mut dice),
+            Recipe::Long(make, lengths) => {
+                let tokens = self.input.unwrap_or(*lengths).draw(dice.rng());
+                make(&mut dice, tokens as usize)
             }
-            Self::Rag => {
-                let tokens = match input {
+            Recipe::Passages(library) => {
+                let tokens = match self.input {
                     Some(input) => input.draw(dice.rng()),
                     None => rag_tokens(&mut dice),
                 };
-                rag::task(&mut dice, tokens as usize)
+                library.task(&mut dice, tokens as usize)
             }
-            Self::Summarise => {
-                let tokens = drawn(&mut dice, SUMMARISE_INPUT);
-                summarise::task(&mut dice, tokens)
-            }
-            Self::Extract => extract::task(&mut dice),
-            Self::Reason => reason::task(&mut dice),
-            Self::Code => code::task(&mut dice),
-            Self::Tools => tools::task(&mut dice),
-            Self::Classify => classify::task(&mut dice),
         }
     }
 }

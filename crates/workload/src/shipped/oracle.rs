@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
 
-use super::{Reply, Shipped};
+use super::{Reply, Shipped, Tasks};
 use crate::Lengths;
 
 /// An answer of either sort to one task.
@@ -28,9 +28,8 @@ pub struct Oracle {
 
 #[derive(Debug)]
 struct Inner {
-    asked: Vec<(Shipped, Option<Lengths>)>,
-    seed: u64,
-    /// From the hash of a prompt to the index of its kind in `asked`, and its place.
+    kinds: Vec<Tasks>,
+    /// From the hash of a prompt to the index of its kind, and its place.
     places: HashMap<u64, (u32, u32)>,
 }
 
@@ -39,28 +38,30 @@ impl Oracle {
     pub const COUNT_MAX: u64 = 100_000;
 
     /// Learns the first `count` prompts (at most [`Oracle::COUNT_MAX`]) of each kind with its input lengths (`None` is
-    /// the kind's own) under the plan's `seed`. Takes some 10 µs for each prompt, and 1 ms for 32,000 tokens of `rag`.
+    /// the kind's own) under the plan's `seed`. Takes some 10 µs for each prompt, 0.1 ms for
+    /// a long one.
     pub fn new(asked: &[(Shipped, Option<Lengths>)], seed: u64, count: u64) -> Self {
         let count = count.min(Self::COUNT_MAX) as u32;
+        let kinds: Vec<Tasks> = asked.iter().map(|(kind, input)| Tasks::new(*kind, seed, *input)).collect();
         let mut places = HashMap::new();
-        for (nth, (kind, input)) in asked.iter().enumerate() {
+        for (nth, tasks) in kinds.iter().enumerate() {
             for seq in 0..count {
-                let task = kind.task(seed, u64::from(seq), *input);
-                places.insert(hash(&task.asked.prompt("").text()), (nth as u32, seq));
+                let prompt = tasks.task(u64::from(seq)).asked.prompt("");
+                places.insert(hash(&prompt.text()), (nth as u32, seq));
             }
         }
-        Self { inner: Arc::new(Inner { asked: asked.to_vec(), seed, places }) }
+        Self { inner: Arc::new(Inner { kinds, places }) }
     }
 
     /// The answers to a prompt, which is all contents of a request's messages, joined by a blank line. A nonce in front
     /// (`[six words]` and a blank line) is passed over. `None` where the prompt is none of those learnt.
     pub fn answer(&self, prompt_text: &str) -> Option<Solution> {
-        let Inner { asked, seed, places } = &*self.inner;
+        let Inner { kinds, places } = &*self.inner;
         let place = |text: &str| places.get(&hash(text));
         let (nth, seq) = place(prompt_text).or_else(|| place(without_nonce(prompt_text)?))?;
-        let (kind, input) = asked.get(*nth as usize)?;
-        let task = kind.task(*seed, u64::from(*seq), *input);
-        Some(Solution { kind: *kind, right: task.right, wrong: task.wrong })
+        let tasks = kinds.get(*nth as usize)?;
+        let task = tasks.task(u64::from(*seq));
+        Some(Solution { kind: tasks.kind(), right: task.right, wrong: task.wrong })
     }
 }
 

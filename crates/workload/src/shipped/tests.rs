@@ -30,6 +30,14 @@ fn input(kind: Shipped) -> Option<Lengths> {
     kind.takes_input().then_some(Lengths { mean: 700, stddev: 60.0 })
 }
 
+/// The first `count` tasks of each of the first `seeds` seeds.
+fn drawn(kind: Shipped, seeds: u64, count: u64) -> impl Iterator<Item = (u64, u64, Task)> {
+    (0..seeds).flat_map(move |seed| {
+        let tasks = Tasks::new(kind, seed, input(kind));
+        (0..count).map(move |seq| (seed, seq, tasks.task(seq)))
+    })
+}
+
 fn text(task: &Task) -> String {
     task.asked.clone().prompt("").text().into_owned()
 }
@@ -37,8 +45,7 @@ fn text(task: &Task) -> String {
 #[test]
 fn right_answers_pass_and_wrong_ones_fail() {
     for kind in Shipped::ALL {
-        for (seed, seq) in (0..6).flat_map(|seed| (0..40).map(move |seq| (seed, seq))) {
-            let task = kind.task(seed, seq, input(kind));
+        for (seed, seq, task) in drawn(kind, 6, 40) {
             let grader = Grader::new(task.check.clone()).expect("a check that runs");
             let grade = |reply: &Reply| grader.grade(&answered(reply));
             let right = grade(&task.right);
@@ -56,10 +63,7 @@ fn right_answers_pass_and_wrong_ones_fail() {
 #[test]
 fn no_two_prompts_are_the_same() {
     for kind in Shipped::ALL {
-        let seen: HashSet<String> = (0..5)
-            .flat_map(|seed| (0..200).map(move |seq| (seed, seq)))
-            .map(|(seed, seq)| text(&kind.task(seed, seq, input(kind))))
-            .collect();
+        let seen: HashSet<String> = drawn(kind, 5, 200).map(|(_, _, task)| text(&task)).collect();
         assert!(seen.len() >= 998, "{kind}: {} different of 1000", seen.len());
     }
 }
@@ -69,17 +73,19 @@ fn lengths_are_as_stated() {
     let tokenizer = Tokenizer::o200k();
     for kind in [Shipped::Rag, Shipped::ChatLong, Shipped::Summarise] {
         for mean in [512, 1_000, 1_001, 1_002, 1_003, 4_096, 32_768] {
+            let tasks = Tasks::new(kind, 9, Some(Lengths { mean, stddev: 0.0 }));
             for seq in 0..3 {
-                let text = text(&kind.task(9, seq, Some(Lengths { mean, stddev: 0.0 })));
+                let text = text(&tasks.task(seq));
                 assert_eq!(tokenizer.count(&text), u64::from(mean), "{kind}: {text:.3000}");
             }
         }
     }
-    let rag: Vec<u64> = (0..12).map(|seq| tokenizer.count(&text(&Shipped::Rag.task(1, seq, None)))).collect();
+    let rag = Tasks::new(Shipped::Rag, 1, None);
+    let rag: Vec<u64> = (0..12).map(|seq| tokenizer.count(&text(&rag.task(seq)))).collect();
     assert!(rag.iter().all(|tokens| (4_096..=32_768).contains(tokens)), "{rag:?}");
     assert!(rag.iter().collect::<HashSet<_>>().len() > 6);
     for kind in Shipped::ALL.into_iter().filter(|kind| !kind.takes_input()) {
-        let longest = (0..100).map(|seq| tokenizer.count(&text(&kind.task(1, seq, None)))).max();
+        let longest = drawn(kind, 1, 100).map(|(_, _, task)| tokenizer.count(&text(&task))).max();
         assert!(longest < Some(400), "{kind}: {longest:?}");
     }
 }
@@ -92,7 +98,7 @@ fn right_answers_fit_the_default_budget() {
             Reply::Text(text) => tokenizer.count(&text),
             Reply::ToolCall { name, arguments } => tokenizer.count(&name) + tokenizer.count(&arguments),
         };
-        let longest = (0..50).map(|seq| tokens(kind.task(1, seq, input(kind)).right)).max();
+        let longest = drawn(kind, 1, 50).map(|(_, _, task)| tokens(task.right)).max();
         assert!(longest < Some(u64::from(kind.default_max_tokens()) * 3 / 4), "{kind}: {longest:?}");
     }
 }
@@ -122,13 +128,14 @@ fn the_oracle_knows_each_prompt_behind_its_nonce() {
 
 #[test]
 fn requests_carry_tools_and_formats() {
-    let field = |kind: Shipped, name: &str| kind.task(1, 1, input(kind)).parameters.get(name).cloned();
+    let field =
+        |kind: Shipped, name: &str| Tasks::new(kind, 1, input(kind)).task(1).parameters.get(name).cloned();
     let tools = field(Shipped::Tools, "tools").and_then(|tools| tools.as_array().map(Vec::len));
     assert_eq!((tools, field(Shipped::Tools, "tool_choice")), (Some(5), Some(Value::from("auto"))));
     let schema =
         field(Shipped::Extract, "response_format").expect("a format")["json_schema"]["schema"].clone();
-    for seq in 0..20 {
-        let Reply::Text(right) = Shipped::Extract.task(1, seq, None).right else { panic!("text") };
+    for (_, _, task) in drawn(Shipped::Extract, 1, 20) {
+        let Reply::Text(right) = task.right else { panic!("text") };
         let check = inferometer_judge::Check::JsonSchema(schema.clone());
         let grader = Grader::new(check).expect("a schema");
         assert_eq!(grader.grade(&answered(&Reply::Text(right))).passed, Some(true), "the form asked for");
@@ -164,7 +171,7 @@ fn the_documentation_shows_the_first_task_of_each_kind() {
         let row = format!("| `{kind}` | {} | {} |", kind.description(), kind.default_max_tokens());
         assert!(document.contains(&row), "{row}");
         let input = kind.takes_input().then_some(Lengths { mean: 512, stddev: 0.0 });
-        let task = kind.task(1, 0, input);
+        let task = Tasks::new(kind, 1, input).task(0);
         let check = serde_json::to_string(&task.check).expect("JSON");
         assert!(document.contains(&check), "{kind}: {check}");
         let text = text(&task);
