@@ -4,7 +4,7 @@
 //! milliseconds) and `error`. AIPerf's definitions, where they are ours as well: `time_to_first_token` runs to the first
 //! event with content or reasoning, `request_latency` to the last event with content, `inter_token_latency` is
 //! (latency − TTFT) / (tokens − 1), so that the first event counts for one token. Its token counts come from a tokenizer
-//! of the client's.
+//! of the client's. Its first versions called some fields otherwise; those names are read as well.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -37,6 +37,7 @@ pub(super) struct Metadata {
     request_start_ns: u64,
     request_ack_ns: Option<u64>,
     request_end_ns: Option<u64>,
+    #[serde(alias = "credit_phase")]
     benchmark_phase: Option<String>,
     #[serde(default)]
     was_cancelled: bool,
@@ -44,9 +45,12 @@ pub(super) struct Metadata {
 
 #[derive(Debug, Deserialize)]
 struct ErrorDetails {
-    code: Option<i64>,
-    #[serde(rename = "type")]
+    /// A number, or one as text.
+    #[serde(alias = "error_code")]
+    code: Option<Value>,
+    #[serde(rename = "type", alias = "error_type")]
     kind: Option<String>,
+    #[serde(alias = "error_message")]
     message: Option<String>,
 }
 
@@ -119,7 +123,7 @@ fn stamp(sample: &mut Sample, metadata: &Metadata, metrics: &Metrics, origin_ns:
     sample.start_ns = Some(start);
     sample.headers_ns = after(metadata.request_ack_ns);
     sample.end_ns = after(metadata.request_end_ns);
-    sample.ttft_ms = metrics.ms("time_to_first_token");
+    sample.ttft_ms = metrics.ms("time_to_first_token").or_else(|| metrics.ms("ttft"));
     sample.ttfa_ms = metrics.ms("time_to_first_output_token");
     sample.request_latency_ms = metrics.ms("request_latency");
     sample.tpot_ms = metrics.ms("inter_token_latency");
@@ -148,12 +152,16 @@ fn end(sample: &mut Sample, metadata: &Metadata, error: Option<ErrorDetails>) {
         return;
     };
     let kind = kind.unwrap_or_default();
-    sample.http_status =
-        code.and_then(|code| u16::try_from(code).ok()).filter(|code| (100..600).contains(code));
+    sample.http_status = code.as_ref().and_then(http_status);
     sample.status = status(metadata.was_cancelled, sample.http_status, &kind);
     sample.http_status = sample.http_status.filter(|_| sample.status == Status::HttpError);
     sample.error_code = Some(kind).filter(|kind| !kind.is_empty());
     sample.error_message = message.map(|message| cut(message, ERROR_BYTES_MAX));
+}
+
+fn http_status(code: &Value) -> Option<u16> {
+    let number = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|code| (100..600).contains(code))
 }
 
 /// AIPerf names Python's exceptions.

@@ -70,6 +70,7 @@ fn failures_keep_their_kind() {
         assert!(sample.error_message.is_none_or(|message| message.len() <= 2_048));
     };
     check(r#"{"code":503,"type":"Service Unavailable","message":"busy"}"#, Status::HttpError, Some(503));
+    check(r#"{"error_code":"503","error_type":"x","error_message":"busy"}"#, Status::HttpError, Some(503));
     check(r#"{"code":429,"type":null,"message":null}"#, Status::HttpError, Some(429));
     check(r#"{"code":null,"type":"TimeoutError","message":"x"}"#, Status::Timeout, None);
     check(r#"{"type":"ClientConnectorError"}"#, Status::Transport, None);
@@ -99,6 +100,13 @@ fn whole_answers_and_unknown_events_are_marked() {
             "{bad}"
         );
     }
+}
+
+#[test]
+fn the_names_of_the_first_versions_are_read() {
+    let line = r#"{"metadata":{"timestamp_ns":5,"credit_phase":"warmup"},"metrics":{"ttft":{"value":3.5,"unit":"ms"}}}"#;
+    let (sample, _) = records(line).remove(0);
+    assert_eq!((sample.phase, sample.ttft_ms, sample.start_ns), (Phase::Warmup, Some(3.5), Some(0)));
 }
 
 #[test]
