@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use inferometer_tokens::Tokenizer;
 use inferometer_wire::request::Prompt;
-use inferometer_workload::{Cache, Error, Item, Lengths, Note, Prompts, Source};
+use inferometer_workload::{Cache, Error, Item, Lengths, Note, Prompts, Shipped, Source};
 use proptest::prelude::*;
 
 fn synthetic(mean: u32, stddev: f64) -> Source {
@@ -117,6 +117,39 @@ fn datasets_bring_ids_and_limits_and_cycle_aloud() {
     assert_eq!((prompts.notes(), prompts.distinct()), (&[cycled][..], Some(2)));
     let enough = Prompts::prepare(&source, Some(2), 1, "run", Cache::Bust).expect("prepared");
     assert_eq!(enough.notes(), []);
+}
+
+#[test]
+fn datasets_bring_checks_and_parameters() {
+    let line = r#"{"prompt":"one","checks":[{"contains":"x"},"not_empty"],"tools":[]}"#;
+    let (_folder, source) = dataset(format!("{line}\n{{\"prompt\":\"two\"}}\n").as_bytes());
+    let prompts = prepared(&source, 1, "run", Cache::Bust);
+    let (with, without) = (prompts.item(0, 0), prompts.item(1, 1));
+    let check = serde_json::to_string(with.grader.expect("a check").check()).expect("JSON");
+    assert_eq!(check, r#"{"all":[{"contains":"x"},"not_empty"]}"#);
+    assert_eq!(with.parameters.keys().collect::<Vec<_>>(), ["tools"]);
+    assert!(without.grader.is_none() && without.parameters.is_empty());
+    let said = refused(
+        b"{\"prompt\":\"x\"}\n{\"prompt\":\"y\",\"check\":{\"json_schema\":{\"type\":\"strnig\"}}}\n",
+    );
+    assert!(said.contains("data.jsonl, line 2: the check cannot run"), "{said}");
+}
+
+#[test]
+fn shipped_tasks_are_the_same_in_every_run_but_for_their_nonce() {
+    for kind in Shipped::ALL {
+        let source = Source::Shipped { kind, input: None, output: Some(Lengths { mean: 64, stddev: 16.0 }) };
+        let item = |run, cache| prepared(&source, 5, run, cache).item(3, 40);
+        let (plain, one, other) = (item("a", Cache::AsIs), item("a", Cache::Bust), item("b", Cache::Bust));
+        assert_eq!(plain.id, format!("{kind}-4"));
+        assert_ne!(text(&one), text(&other));
+        for item in [one, other] {
+            let text = text(&item);
+            assert_eq!(text.split_once("]\n\n").map(|(_, rest)| rest), Some(&*plain.prompt.text()));
+            assert_eq!(item.max_tokens, plain.max_tokens);
+        }
+        assert!(plain.grader.is_some() && plain.max_tokens.is_some());
+    }
 }
 
 #[test]
