@@ -44,20 +44,14 @@ enum Due {
 }
 
 impl Course {
-    pub(crate) fn new(
-        arrival: Arrival,
-        stop: Stop,
-        seed: u64,
-        done: Arc<BTreeSet<u64>>,
-        time: Duration,
-    ) -> Self {
+    pub(crate) fn new(arrival: Arrival, stop: Stop, seed: u64, done: Arc<BTreeSet<u64>>) -> Self {
         Self {
             arrival,
             stop,
             seed,
             done,
             next: 0,
-            time,
+            time: Duration::ZERO,
             block: 0,
             missing: 0,
             gave_up_time: false,
@@ -259,7 +253,7 @@ mod tests {
 
     fn course(arrival: Arrival, requests: Option<u64>, secs: Option<u64>, done: &[u64]) -> Course {
         let stop = Stop { requests, duration: secs.map(Duration::from_secs) };
-        Course::new(arrival, stop, 1, Arc::new(done.iter().copied().collect()), Duration::ZERO)
+        Course::new(arrival, stop, 1, Arc::new(done.iter().copied().collect()))
     }
 
     fn closed(slots: u32) -> Arrival {

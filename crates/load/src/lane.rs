@@ -58,11 +58,19 @@ pub(crate) fn places(arrival: &Arrival) -> u32 {
     }
 }
 
+/// Slots of `arrival`: so many prompts are a block where all lanes run at once.
+pub(crate) fn slots(arrival: &Arrival) -> u32 {
+    match *arrival {
+        Arrival::Closed { slots, .. } => slots.max(1),
+        Arrival::Open { .. } | Arrival::ColdStart { .. } | Arrival::Burst { .. } => 1,
+    }
+}
+
 /// A lane while it is measured, as its conductor sees it.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) course: Course,
-    /// Slots of the load, whatever the lane may use of them: so many prompts are a block where all run at once.
+    /// Slots of the load, whatever the lane may use of them.
     pub(crate) slots: u32,
     pub(crate) numbers: Numbers,
     pub(crate) warmup: Numbers,
@@ -104,6 +112,22 @@ impl Run {
         }
     }
 
+    /// The same behind what earlier processes did in `slices`.
+    pub(crate) fn after(mut self, slices: &[Window]) -> Self {
+        for slice in slices {
+            self.add(*slice);
+            self.course.time += Duration::from_nanos(slice.to_ns.saturating_sub(slice.from_ns));
+        }
+        self
+    }
+
+    fn add(&mut self, slice: Window) {
+        let from_ns = self.window.map_or(slice.from_ns, |window| window.from_ns);
+        self.window = Some(Window { from_ns, to_ns: slice.to_ns });
+        self.slices.push(slice);
+        self.pieces += 1;
+    }
+
     /// Whether a piece may be ordered.
     pub(crate) fn is_free(&self) -> bool {
         self.current.is_none() && !self.course.is_over()
@@ -123,17 +147,13 @@ impl Run {
             return;
         }
         self.health.add(reports);
-        self.pieces += 1;
         let origin = phase.started();
         // The time of an open load's schedule is given out by block.
         let is_open = matches!(phase.piece.arrival, Arrival::Open { .. });
         let took = origin.filter(|_| !is_open).map_or(Duration::ZERO, |origin| now - origin);
         self.course.took(phase.used(), took, phase.missing());
         if let Some(origin) = origin {
-            let slice = Window { from_ns: axis.ns(origin), to_ns: axis.ns(now.max(origin)) };
-            let from_ns = self.window.map_or(slice.from_ns, |window| window.from_ns);
-            self.window = Some(Window { from_ns, to_ns: slice.to_ns });
-            self.slices.push(slice);
+            self.add(Window { from_ns: axis.ns(origin), to_ns: axis.ns(now.max(origin)) });
         }
         self.at_work = (self.pieces == 1).then(|| at_work(&phase.piece.arrival, reports));
     }

@@ -1,14 +1,27 @@
 //! The runner: it asks as a plan says, and emits one sample per attempt.
 //!
 //! ```text
-//! schedule ─► shard (a thread: runtime, connections) ─► attempt ─┐ bounded channel
-//!    phase: what the shards share                                ├─► worker: classify, appraise ─► Sink
-//! schedule ─► shard ─► attempt ──────────────────────────────────┘
+//!             orders                        bounded channel
+//! conductor ─────────► shard (a thread: runtime, connections) ─► attempt ─┐
+//!   lanes: who runs    shard ─► attempt ──────────────────────────────────┴─► worker: appraise ─► Sink
+//!   what, and when                                              purse ◄── settled
 //! ```
 //!
-//! Arrival and stop rule are values: a [`schedule`](Schedule) of planned starts, each of which is one request or, in a
-//! closed load, a slot that asks again until its phase is over. A further load is a further schedule, never another
-//! runner. The shards only send, read and stamp; counting tokens, judging and pricing happen on the calling thread.
+//! A lane is one cell; those of one workload and load run side by side, and a cell alone is one lane. Everything is a
+//! value: the *arrival* (a [`Schedule`] of planned starts, each of which is one request or, in a closed load, a slot that
+//! asks again; or a script of episodes), the *course* of a lane through it (what is still to be sent), a *phase* (the piece
+//! that runs). A further load is a further schedule or script, never another runner. The shards only send, read and
+//! stamp; counting tokens, judging and pricing happen on the calling thread.
+//!
+//! | question | module |
+//! |---|---|
+//! | whose turn is it, and what is given up? | `conductor`, `conductor::turns`, `course`, `pace` |
+//! | when does a request start? | `schedule`, `phase`, `share`, `episode` and `play` |
+//! | what happens to one request? | `request`, `attempt`, `guard`, `retry` |
+//! | what becomes of an attempt? | `worker`, `appraise`, `classify`, `verdict`, `redact` |
+//! | may it be sent at all? | `purse` |
+//! | what was done before, and when is it enough? | `past`, `precision` |
+//! | how did the client fare? | `heart`, `health`, `context` |
 
 mod appraise;
 mod ask;

@@ -1,6 +1,7 @@
 //! What earlier processes of a run have measured, so that a later one sends only what is missing.
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,12 +47,11 @@ struct Trace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) positions: Arc<BTreeSet<u64>>,
-    /// Of the lane's own time, where lanes take turns: in which a block of it was under way.
-    pub(crate) time_in_blocks: Duration,
-    /// The same where all run at once: from the first start to the last end of each process.
-    pub(crate) time: Duration,
     /// Episodes that were begun and cut: others take their place.
     pub(crate) broken: u64,
+    /// In which it was done, in order and apart: by block where lanes take turns, else one for each process.
+    pub(crate) slices_in_turns: Vec<Window>,
+    pub(crate) slices: Vec<Window>,
 }
 
 impl Past {
@@ -126,33 +126,31 @@ impl Past {
 }
 
 impl Trace {
-    /// Time that the windows of blocks cover, nanoseconds.
-    fn in_blocks(&self) -> u64 {
-        let mut spans: Vec<(u64, u64)> = self.spans.values().map(|span| (span.from_ns, span.to_ns)).collect();
-        spans.sort_unstable();
-        let (mut sum, mut seen) = (0_u64, 0);
-        for (from, to) in spans {
-            sum = sum.saturating_add(to.saturating_sub(from.max(seen)));
-            seen = seen.max(to);
+    /// The spans of time in which something of `kind` was under way, in order and apart.
+    fn slices<K: Eq + Hash>(&self, kind: impl Fn(u32, Option<u32>) -> K) -> Vec<Window> {
+        let mut by_kind: HashMap<K, Window> = HashMap::new();
+        for ((segment, block), span) in &self.spans {
+            let seen = by_kind.entry(kind(*segment, *block)).or_insert(*span);
+            *seen = joined(*seen, *span);
         }
-        sum
-    }
-
-    /// From the first start to the last end of each process, nanoseconds.
-    fn in_all(&self) -> u64 {
-        let mut processes: HashMap<u32, (u64, u64)> = HashMap::new();
-        for ((segment, _), span) in &self.spans {
-            let seen = processes.entry(*segment).or_insert((span.from_ns, span.to_ns));
-            *seen = (seen.0.min(span.from_ns), seen.1.max(span.to_ns));
+        let mut spans: Vec<Window> = by_kind.into_values().collect();
+        spans.sort_unstable_by_key(|span| (span.from_ns, span.to_ns));
+        let mut apart: Vec<Window> = Vec::new();
+        for span in spans {
+            match apart.last_mut().filter(|last| span.from_ns <= last.to_ns) {
+                Some(last) => *last = joined(*last, span),
+                None => apart.push(span),
+            }
         }
-        processes.values().fold(0, |sum, (from, to)| sum.saturating_add(to.saturating_sub(*from)))
+        apart
     }
 
     fn done(&self, arrival: &Arrival) -> Done {
-        let [time_in_blocks, time] = [self.in_blocks(), self.in_all()].map(Duration::from_nanos);
+        let slices_in_turns = self.slices(|segment, block| (segment, block));
+        let slices = self.slices(|segment, _| segment);
         let Some((role, count)) = closing(arrival) else {
-            let positions = self.ended.iter().map(|(seq, _)| *seq).collect();
-            return Done { positions: Arc::new(positions), time_in_blocks, time, broken: 0 };
+            let positions = Arc::new(self.ended.iter().map(|(seq, _)| *seq).collect());
+            return Done { positions, broken: 0, slices_in_turns, slices };
         };
         let stride = stride(arrival);
         let mut whole: HashMap<u64, u64> = HashMap::new();
@@ -162,8 +160,12 @@ impl Trace {
         // An episode that was cut would be two under one number, were it played again.
         let begun: BTreeSet<u64> = self.begun.iter().map(|seq| seq / stride).collect();
         let broken = begun.iter().filter(|episode| whole.get(episode).is_none_or(|n| *n < count)).count();
-        Done { positions: Arc::new(begun), time_in_blocks, time, broken: broken as u64 }
+        Done { positions: Arc::new(begun), broken: broken as u64, slices_in_turns, slices }
     }
+}
+
+fn joined(a: Window, b: Window) -> Window {
+    Window { from_ns: a.from_ns.min(b.from_ns), to_ns: a.to_ns.max(b.to_ns) }
 }
 
 impl Done {

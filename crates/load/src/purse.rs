@@ -60,13 +60,25 @@ impl Need {
     }
 }
 
-/// The most that `input` and `output` tokens may cost.
+/// The most that a request of at most `input` and `output` tokens may cost: in whatever tier it falls, and whatever
+/// caches and reasoning do.
 fn dearest(price: &Price, input: u64, output: u64) -> Option<Decimal> {
-    let most = |prices: [Option<Decimal>; 3]| prices.into_iter().flatten().max();
+    let tiers = price.tiers.iter().map(|tier| tier.above).filter(|above| *above < input);
+    let lengths = std::iter::once(0).chain(tiers.map(|above| above.saturating_add(1)));
+    let costs = lengths.map(|length| dearest_at(&price.at(length), input, output));
+    // One that is not known may be the dearest.
+    costs.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+fn dearest_at(price: &Price, input: u64, output: u64) -> Option<Decimal> {
+    let most = |known: Option<Decimal>, others: [Option<Decimal>; 2]| {
+        Some(others.into_iter().flatten().fold(known?, Decimal::max))
+    };
     let cost = |price: Decimal, tokens: u64| price.checked_mul(tokens.into())?.checked_div(PER.into());
-    let input = cost(most([price.input, price.cache_read, price.cache_write])?, input)?;
-    let output = cost(most([price.output, price.reasoning, None])?, output)?;
-    input.checked_add(output)?.checked_add(price.request.unwrap_or_default())
+    let input = cost(most(price.input, [price.cache_read, price.cache_write])?, input)?;
+    let output = cost(most(price.output, [price.reasoning, None])?, output)?;
+    let sum = input.checked_add(output)?.checked_add(price.request.unwrap_or_default())?;
+    Some(price.minimum.map_or(sum, |minimum| sum.max(minimum)))
 }
 
 /// What is set aside for one attempt.
@@ -288,4 +300,26 @@ fn ratio(used: Decimal, held: Decimal) -> Option<Decimal> {
 
 fn scaled(tokens: u64, by: Decimal) -> u64 {
     u64::try_from(Decimal::from(tokens).saturating_mul(by).ceil()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dearest_price_that_may_apply_is_set_aside() {
+        let check = |price: &str, input, output, right: &str| {
+            let right: Decimal = right.parse().unwrap();
+            assert_eq!(dearest(&price.parse().unwrap(), input, output), Some(right), "{price}");
+        };
+        check("input=3,output=15", 1_000_000, 100_000, "4.5");
+        check("input=3,output=15,cache_write=3.75,cache_read=0.3", 1_000_000, 0, "3.75");
+        check("input=3,output=15,reasoning=20,request=0.01", 0, 1_000_000, "20.01");
+        check("input=3,output=15,minimum=0.5", 10, 10, "0.5");
+        // A long input is dearer, and one that turns out shorter may be as well.
+        check("input=3,output=15,input>200000=6", 1_000_000, 0, "6");
+        check("input=3,output=15,input>200000=6", 200_000, 0, "0.6");
+        check("input=3,output=15,input>200000=1", 1_000_000, 0, "3");
+        assert_eq!(dearest(&Price::default(), 10, 10), None);
+    }
 }

@@ -22,7 +22,7 @@ use crate::conductor::{self, Conductor, Program, Rules};
 use crate::context::{self, Stopped};
 use crate::course::Course;
 use crate::finished::Message;
-use crate::lane::{Lane, Run, limited, places};
+use crate::lane::{Lane, Run, limited, places, slots};
 use crate::past::Past;
 use crate::phase::Numbers;
 use crate::precision::Goal;
@@ -145,7 +145,11 @@ impl<'a> Runner<'a> {
     ///
     /// Every lane keeps its connections over all blocks. *In turns*, one lane after the other in random order: a block is
     /// one prompt sent once to each (a closed load of one slot), one episode (bursts), or one slice of each lane's load.
-    /// *Together*, and for cold starts, all lanes run at once over the same prompts.
+    /// *Together*, and for cold starts, all lanes run at once over the same prompts; a block is then one prompt for each
+    /// slot, or one slice of an open load's schedule, which waits for nobody.
+    ///
+    /// Nobody waits longer than patience lasts; what lags too far is given up and counted in `missing`. A block that is
+    /// split by a kill has two nonces: what is sent again must not find its prompt in a cache.
     pub fn measure_blocks(
         &mut self,
         lanes: &[Lane<'_>],
@@ -231,9 +235,9 @@ impl<'a> Runner<'a> {
             let (stop, seed) = (done.stop(load.stop), self.plan.protocol.seed);
             let takes_turns = matches!(program, Program::Measure { blocks: Some(blocks) }
                 if conductor::takes_turns(&arrival, &blocks));
-            let time = if takes_turns { done.time_in_blocks } else { done.time };
-            let course = Course::new(arrival, stop, seed, done.positions, time);
-            Run::new(course, places(&load.arrival), numbers(first), numbers(self.next_request))
+            let slices = if takes_turns { done.slices_in_turns } else { done.slices };
+            let course = Course::new(arrival, stop, seed, done.positions);
+            Run::new(course, slots(&load.arrival), numbers(first), numbers(self.next_request)).after(&slices)
         };
         lanes.iter().enumerate().map(run).collect()
     }

@@ -49,6 +49,19 @@ fn only_what_is_missing_is_sent() {
         let begins = second.samples.iter().filter_map(|s| s.sched_ns).min();
         assert!(begins > last, "one line of time: {last:?}, {begins:?}");
         assert!(second.samples.iter().all(|sample| sample.segment == 1));
+        for cell in &second.contexts {
+            let (window, slices) = (cell.window.unwrap(), &cell.slices);
+            let all =
+                first.samples.iter().chain(&second.samples).filter(|sample| sample.target == cell.target);
+            let is_inside = |sample: &Sample| {
+                sample.start_ns.is_none_or(|at| {
+                    window.contains(at)
+                        && (slices.is_empty() || slices.iter().any(|slice| slice.contains(at)))
+                })
+            };
+            assert!(all.clone().all(is_inside), "{arrival}, {together}: {window:?} {slices:?}");
+            assert!(slices.windows(2).all(|pair| pair[0].to_ns < pair[1].from_ns));
+        }
     }
 }
 
