@@ -42,6 +42,14 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A plan file cannot be written.
+    #[error("cannot write the plan {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The plan file says something that cannot be run.
     #[error(transparent)]
     File(#[from] Box<FileError>),

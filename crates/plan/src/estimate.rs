@@ -5,6 +5,7 @@ use std::time::Duration;
 use inferometer_metrics::Gate;
 use inferometer_price::{Decimal, Price};
 use inferometer_tokens::Tokenizer;
+use inferometer_wire::Normal;
 use inferometer_workload::Prompts;
 use serde::Serialize;
 
@@ -198,14 +199,19 @@ impl Size {
     }
 }
 
-/// US dollars of one request, the output as dear as it can be.
+/// US dollars of one request, the output as dear as it can be: as an answer, or as reasoning.
 fn cost_of(price: &Price, input: u64, output: u64) -> Option<Decimal> {
-    let million = Decimal::from(1_000_000);
-    let part =
-        |price: Option<Decimal>, tokens: u64| price?.checked_mul(Decimal::from(tokens))?.checked_div(million);
-    let dearest = price.output.max(price.reasoning);
-    let tokens = part(price.input, input)?.checked_add(part(dearest, output)?)?;
-    tokens.checked_add(price.request.unwrap_or_default())
+    let cost = |visible: u64, reasoning: u64| {
+        let usage = Normal {
+            input_uncached: Some(input),
+            output_visible: Some(visible),
+            output_reasoning: Some(reasoning),
+            output: Some(output),
+            ..Normal::default()
+        };
+        price.cost(&usage).map(|cost| cost.total)
+    };
+    Some(cost(output, 0)?.max(cost(0, output)?))
 }
 
 /// Requests of a cell under `load`, warm-ups not counted.

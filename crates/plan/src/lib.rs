@@ -12,6 +12,7 @@
 //! | how is a time, a list, a share written? | `value` |
 //! | where is a provider asked? | `presets` |
 //! | what must not be shown? | `secrets` |
+//! | what does `init` write? | `starting` |
 //! | what would a plan cost, and prove? | `estimate` |
 //! | what do comparisons need to know of it? | `study` |
 
@@ -20,12 +21,15 @@ mod estimate;
 mod file;
 mod flags;
 mod load;
+#[cfg(test)]
+mod manual;
 mod plan;
 mod presets;
 mod resolve;
 mod schema;
 mod secrets;
 mod spec;
+mod starting;
 mod study;
 mod target;
 mod value;
@@ -39,5 +43,6 @@ pub use plan::{Blocks, Budget, Cell, Plan, Precision, Protocol, Workload};
 pub use presets::{PRESETS, Preset, preset};
 pub use schema::schema;
 pub use secrets::Secrets;
+pub use starting::{found_in, starting_plan};
 pub use target::{Connection, Declared, Target};
 pub use value::{Counts, Dollars, Rates, Span};

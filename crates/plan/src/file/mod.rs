@@ -37,6 +37,8 @@ use crate::resolve::proxy;
 use crate::spec::{DEFAULT_REQUESTS, PRODUCTION_REQUESTS};
 use crate::{Budget, Error, Plan, Secrets};
 
+#[cfg(test)]
+pub(crate) use self::shape::SHAPES;
 pub(crate) use self::shape::{Kind, PLAN, Shape, providers};
 
 /// Looks a price up: provider and model, as the provider calls it.

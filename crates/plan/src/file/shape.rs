@@ -177,6 +177,7 @@ pub(crate) static PRICE: Shape = Shape {
         key("cache_write", Amount, "Input written to a cache [default: as input]"),
         key("reasoning", Amount, "Reasoning [default: as output]"),
         key("request", Amount, "Each request, whatever its tokens"),
+        key("minimum", Amount, "The least that a request costs"),
         key("source", Text, "Where the price comes from [default: the plan]"),
         key("date", Date, "When it was true"),
     ],

@@ -223,11 +223,9 @@ impl<'a> Value<'a> {
     /// Whether it is what `kind` says, at every depth, and without a variable where none may stand.
     fn check(&self, name: &str, kind: &'static Kind) -> Result<(), Error> {
         if !kind.takes(self.node) {
-            return Err(self.error(format!(
-                "{name} is {}: give {}",
-                a(self.node.type_str()),
-                kind.expected()
-            )));
+            let said = format!("{name} is {}: give {}", a(self.node.type_str()), kind.expected());
+            let is_secret = matches!(kind, Kind::Open) || self.may_hold_a_key(name);
+            return Err(if is_secret { self.error_of_secret(said) } else { self.error(said) });
         }
         if let DeValue::Array(items) = self.node
             && items.is_empty()
@@ -326,6 +324,7 @@ impl Kind {
             }
             Kind::Json => "any value",
             Kind::JsonTable => "a table, as in { top_p = 1 }",
+            Kind::Table(shape) if shape.keys.is_empty() => "a table, as in { X-Name = \"value\" }",
             Kind::Table(shape) => return format!("a table: {}", shape.keys_in_words()),
             Kind::Tables(shape) => return format!("tables, each under {}", shape.header),
         };

@@ -8,6 +8,7 @@ use super::names::unique;
 use super::table::{Table, Value, nearest};
 use super::{Reader, providers};
 use crate::presets::{Preset, preset};
+use crate::secrets::names_a_key;
 use crate::spec::{Key, TargetSpec, header};
 use crate::{Connection, Counts, Declared, Error, Target};
 
@@ -102,7 +103,8 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
             return Ok(Some(Key::Variable(variable.to_string())));
         }
         // A header may carry it.
-        if table.table("headers").is_some() {
+        let headers = table.table("headers");
+        if headers.is_some_and(|headers| headers.further().any(|(name, _)| names_a_key(name.text))) {
             return Ok(None);
         }
         let remedy = format!("set {variable}, or name another variable with api_key_env");
@@ -206,7 +208,7 @@ fn concurrency_limit(table: &Table<'_>) -> Result<Option<u32>, Error> {
 
 /// The price that a table states.
 fn price_of(table: &Table<'_>) -> Result<Price, Error> {
-    let amounts = ["input", "output", "cache_read", "cache_write", "reasoning", "request"];
+    let amounts = Price::default().named().map(|(name, _)| name);
     let typed: Vec<String> =
         amounts.iter().filter_map(|name| Some(format!("{name}={}", table.text(name)?))).collect();
     let price: Price = typed.join(",").parse().map_err(|error: ParsePriceError| match &error {

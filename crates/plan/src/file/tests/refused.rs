@@ -62,6 +62,9 @@ fn targets() {
     check(&format!("{provider}\"grok\""), "3:12", &["no provider 'grok'", "did you mean 'groq'?"]);
     check(&format!("{provider}\"zebra\""), "3:12", &["it knows cerebras, dashscope"]);
     check(&format!("{provider}\"openai\""), "3:12", &["the key is missing: set OPENAI_API_KEY"]);
+    let headers = format!("{provider}\"openai\"\nheaders = {{ X-Team = \"a\" }}");
+    check(&headers, "3:12", &["the key is missing: set OPENAI_API_KEY"]);
+    assert!(read(&headers.replace("X-Team", "Authorization")).is_ok());
     check(&format!("{TARGET}{TARGET}"), "4:1", &["a target 'm@h' stands before"]);
     let twice = format!("{TARGET}name = \"a\"\n{TARGET}name = \"a\"");
     check(&twice, "8:8", &["a target 'a' stands before: give this one another name"]);
