@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use inferometer_judge::Grader;
+use inferometer_judge::{Expect, Grader, Parameters, Verdict, judge};
 use inferometer_tokens::Tokenizer;
 use inferometer_wire::{Answer, Decoder, Dialect, End, Head};
 use serde_json::{Value, json};
@@ -18,7 +18,9 @@ fn answered(reply: &Reply) -> Answer {
             json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": name, "arguments": arguments}}]})
         }
     };
-    let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).to_string();
+    let finish_reason = if matches!(reply, Reply::Text(_)) { "stop" } else { "tool_calls" };
+    let body =
+        json!({"choices": [{"index": 0, "message": message, "finish_reason": finish_reason}]}).to_string();
     let head = Head { status: 200, content_type: Some("application/json"), streaming: false };
     let mut decoder = Decoder::new(Dialect::Chat, head);
     decoder.feed(body.as_bytes(), &mut |_| {});
@@ -56,6 +58,26 @@ fn right_answers_pass_and_wrong_ones_fail() {
             }
             let wrong = grade(&task.wrong);
             assert_eq!(wrong.passed, Some(false), "{kind} {seed} {seq}: {task:?}");
+        }
+    }
+}
+
+#[test]
+fn right_answers_leave_nothing_to_object_to() {
+    for kind in Shipped::ALL {
+        for (seed, seq, task) in drawn(kind, 3, 40) {
+            let grader = Grader::new(task.check.clone()).expect("a check that runs");
+            let expect = Expect {
+                max_tokens: Some(kind.default_max_tokens()),
+                prompt: &text(&task),
+                parameters: Parameters { prompt: Some(&task.parameters), target: None },
+                grader: Some(&grader),
+                ..Expect::default()
+            };
+            let judgement = judge(&answered(&task.right), &expect);
+            assert_eq!(judgement.verdict, Verdict::Valid, "{kind} {seed} {seq}: {judgement:?}\n{task:?}");
+            let judgement = judge(&answered(&task.wrong), &expect);
+            assert_eq!(judgement.grade, Some(false), "{kind} {seed} {seq}: {judgement:?}\n{task:?}");
         }
     }
 }
