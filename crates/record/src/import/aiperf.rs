@@ -36,7 +36,7 @@ impl AiperfExport {
         let mut lines = Lines::<Line>::open(path.to_owned())?;
         let mut origin_ns = u64::MAX;
         let mut count = 0_u64;
-        while let Some(line) = lines.read()? {
+        while let Some(line) = lines.read().map_err(foreign)? {
             origin_ns = origin_ns.min(line.metadata.earliest_ns());
             count += 1;
         }
@@ -87,6 +87,17 @@ impl Recording for AiperfExport {
             nth += 1;
             line.map(|line| line.map(|line| line.record(&self.place, nth - 1)))
         })))
+    }
+}
+
+/// What a file is whose first line is no record.
+fn foreign(error: RecordError) -> RecordError {
+    match error {
+        RecordError::Line { path, line: 1, reason } => RecordError::NotARun {
+            path,
+            reason: format!("it is no folder, and its first line is no record of AIPerf's either ({reason})"),
+        },
+        other => other,
     }
 }
 
