@@ -144,9 +144,10 @@ impl Completing {
         self.body.completed.unwrap_or(self.total_until)
     }
 
-    /// Start to first output event.
-    pub(crate) fn ttft(&self) -> Option<Duration> {
-        self.body.events.first().map(|event| Mono::from_nanos(event.at_ns) - self.start)
+    /// Start to first output event; of an answer that came whole, to its end.
+    pub(crate) fn ttft(&self) -> Duration {
+        let first = self.body.events.first().map(|event| Mono::from_nanos(event.at_ns));
+        first.unwrap_or_else(|| self.completed()) - self.start
     }
 
     /// Takes what still comes, under a short limit; at the body's end the connection is kept.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use inferometer_clock::Mono;
 use inferometer_transport::{Connect, Connections, Trace};
+use inferometer_wire::Outcome;
 
 use crate::ask::Prepared;
 use crate::attempt::{self, Attempt, Completing, Ended, Seen};
@@ -39,7 +40,7 @@ pub(crate) struct Ask {
 pub(crate) struct Served {
     /// From when on the slot is free.
     pub(crate) free: Mono,
-    /// Of an answer that had output.
+    /// Until the first output; until the end of an answer that came whole.
     pub(crate) ttft: Option<Duration>,
 }
 
@@ -143,7 +144,7 @@ impl<C: Connect + 'static> Share<C> {
     /// Gives a complete answer a moment to end its body, which keeps the connection for the next request of the slot;
     /// one that takes longer ends on its own.
     async fn complete(self: &Rc<Self>, of: Of, completing: Box<Completing>) -> Left {
-        let served = Served { free: completing.completed(), ttft: completing.ttft() };
+        let served = Served { free: completing.completed(), ttft: Some(completing.ttft()) };
         let mut ending = Box::pin(completing.finish());
         tokio::select! {
             biased;
@@ -208,6 +209,8 @@ impl<C: Connect + 'static> Share<C> {
 
 /// What an attempt that is over leaves to its slot.
 fn served(seen: &Seen) -> Served {
+    let is_complete = seen.answer.as_ref().is_some_and(|answer| answer.outcome == Outcome::Complete);
     let first = seen.events.first().map(|event| Mono::from_nanos(event.at_ns));
+    let first = first.or_else(|| is_complete.then_some(seen.end));
     Served { free: seen.end, ttft: seen.start.zip(first).map(|(start, first)| first - start) }
 }

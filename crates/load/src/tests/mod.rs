@@ -6,6 +6,7 @@ mod lanes;
 mod pipe;
 mod resumed;
 mod stage;
+mod threads;
 
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;

@@ -151,8 +151,9 @@ impl Stage {
     }
 }
 
+/// Every sample, as it came.
 #[derive(Default)]
-struct Kept(Vec<Sample>);
+pub(super) struct Kept(pub(super) Vec<Sample>);
 
 impl Sink for Kept {
     fn accept(&mut self, sample: Sample, _: Option<Events>) -> Result<(), SinkError> {
