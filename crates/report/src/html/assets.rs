@@ -73,4 +73,43 @@ mod tests {
         );
         assert!(!policy.contains("unsafe-eval") && !policy.contains("http"));
     }
+
+    /// Relative luminance of `#rgb` or `#rrggbb`, and from it the contrast of two colours (WCAG 2.2).
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |color: &str| {
+            let digits: Vec<f64> = color.chars().filter_map(|c| c.to_digit(16)).map(f64::from).collect();
+            let channels: Vec<f64> = match digits.as_slice() {
+                [r, g, b] => [r, g, b].map(|digit| digit * 17.0).to_vec(),
+                long => long.chunks(2).map(|pair| pair[0] * 16.0 + pair[1]).collect(),
+            };
+            let linear = |channel: &f64| {
+                let share = channel / 255.0;
+                if share <= 0.039_28 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+            };
+            let linear: Vec<f64> = channels.iter().map(linear).collect();
+            0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn text_and_lines_can_be_told_from_the_page() {
+        let themes: Vec<&str> =
+            STYLE.split(":root {").skip(1).map(|part| part.split('}').next().unwrap()).collect();
+        assert_eq!(themes.len(), 3, "light, dark, paper");
+        for theme in themes {
+            let color = |name: &str| {
+                let (_, rest) = theme.split_once(&format!("--{name}: ")).unwrap();
+                rest.split(';').next().unwrap()
+            };
+            let check = |name: &str, on: &str, least: f64| {
+                let found = contrast(color(name), color(on));
+                assert!(found >= least, "{name} on {on}: {found:.2}");
+            };
+            ["ink", "faint", "link", "good", "warn", "bad"].iter().for_each(|name| check(name, "page", 4.5));
+            ["good", "warn", "bad"].iter().for_each(|name| check(name, &format!("{name}-soft"), 4.5));
+            (1..=8).for_each(|i| check(&format!("s{i}"), "page", 3.0));
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::number::{count, digits};
 
 use super::names::title;
 use super::story::Story;
-use super::table::{Cell, Column, Row, Table, Tone, Unit, draw_bars};
+use super::table::{Cell, Column, Row, Table, Tone, Unit, draw_bars_around};
 
 /// Rows of one table: a plan of ten targets has 45 pairs a figure.
 const ROWS_MAX: usize = 300;
@@ -58,7 +58,10 @@ fn table(at: usize, profile: Option<&String>, unit: &str, members: &[(usize, &Co
     let rows = members.iter().filter(|(_, comparison)| comparison.unit == unit);
     let columns = vec![
         Column::text("Figure"),
-        Column::number("First against second", unit),
+        Column::number(
+            "First against second",
+            if unit == "ratio" { "first ÷ second" } else { "first − second" },
+        ),
         Column::text("The first is"),
         Column::number("p", "uncorrected"),
         Column::number("p", "Holm"),
@@ -71,7 +74,8 @@ fn table(at: usize, profile: Option<&String>, unit: &str, members: &[(usize, &Co
         columns,
         rows: rows.map(|(index, comparison)| row(*index, comparison)).collect(),
     };
-    draw_bars(&mut table, 1, Unit::of(unit));
+    let zero = if unit == "ratio" { 1.0 } else { 0.0 };
+    draw_bars_around(&mut table, 1, Unit::of(unit), Some(zero));
     table
 }
 

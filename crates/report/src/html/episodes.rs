@@ -17,7 +17,7 @@ fn cold_starts(story: &Story<'_>) -> Table {
     let mut rows = Vec::new();
     for (index, cell) in story.summary.cells.iter().enumerate() {
         let Some(cold) = &cell.cold_starts else { continue };
-        let states = [("kept", &cold.kept), ("fresh", &cold.fresh)];
+        let states = [("kept", &cold.kept), ("fresh", &cold.fresh), ("either", &cold.either)];
         let is_measured = |(_, of): &(&str, &ColdStart)| of.n + of.failed > 0;
         rows.extend(
             states

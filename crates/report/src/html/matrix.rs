@@ -21,6 +21,7 @@ type Drawn = (&'static str, &'static str, Unit, fn(&str, &CellSummary) -> Cell);
 const COLUMNS: [Drawn; 9] = [
     ("Useful answers", "of requests", Unit::Share, useful),
     ("Errors", "of requests", Unit::Share, errors),
+    ("Cost", "per 1,000 useful answers", Unit::UsdPerThousand, cost),
     ("TTFT p50", "ok", Unit::Ms, |at, cell| quantile(at, cell, name::TTFT, false, "p50", |m| m.p50.as_ref())),
     ("TTFT p95", "all attempts", Unit::Ms, |at, cell| {
         quantile(at, cell, name::TTFT, true, "p95", |m| m.p95.as_ref())
@@ -33,7 +34,6 @@ const COLUMNS: [Drawn; 9] = [
     }),
     ("Speed p50", "tokens/s of a stream", Unit::Plain, speed),
     ("Throughput", "tokens/s of all", Unit::Plain, throughput),
-    ("Cost", "per 1,000 useful answers", Unit::UsdPerThousand, cost),
 ];
 
 fn table(story: &Story<'_>, at: usize, group: &Group) -> Table {

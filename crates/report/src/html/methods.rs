@@ -4,7 +4,7 @@ use askama::Template;
 use inferometer_metrics::{CellSummary, name};
 use serde_json::Value;
 
-use crate::number::{count, digits, time};
+use crate::number::{count, counted, digits, time};
 
 use super::matrix;
 use super::names::title;
@@ -38,6 +38,9 @@ pub(super) struct Piece {
 pub(super) struct Methods {
     definitions: Vec<Definition>,
     protocol: Vec<(String, String)>,
+    /// The certificate in one sentence.
+    client: String,
+    is_client_bad: bool,
     certificate: Table,
     targets: Option<Table>,
     self_check: Vec<(String, String)>,
@@ -52,6 +55,8 @@ pub(super) fn methods(story: &Story<'_>) -> Methods {
     Methods {
         definitions: definitions(story),
         protocol: facts(manifest.plan.get("protocol").unwrap_or(&Value::Null)),
+        client: client(story),
+        is_client_bad: story.summary.cells.iter().any(|cell| !cell.client.valid),
         certificate: certificate(story),
         targets: targets(story),
         self_check: facts(&manifest.self_check),
@@ -108,6 +113,19 @@ fn facts(value: &Value) -> Vec<(String, String)> {
     };
     let fact = |(name, value): (&String, &Value)| Some((name.replace('_', " "), shown(value)?));
     fields.iter().filter_map(fact).take(FACTS_MAX).collect()
+}
+
+fn client(story: &Story<'_>) -> String {
+    let cells = &story.summary.cells;
+    let valid: Vec<&CellSummary> = cells.iter().filter(|cell| cell.client.valid).collect();
+    let worst =
+        valid.iter().filter_map(|cell| cell.client.error_ms).max_by(|a, b| a.get().total_cmp(&b.get()));
+    let error = worst.map_or_else(
+        || "its error is not known".to_owned(),
+        |ms| format!("its error is at most {}", time(ms)),
+    );
+    let of = counted(cells.len() as u64, "cell", "cells");
+    format!("The client was quick enough in {} of {of}: there {error}.", count(valid.len() as u64))
 }
 
 /// The client's certificate, cell by cell.

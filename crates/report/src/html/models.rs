@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{CellSummary, Lever, Num, QuantilePoint, name};
 
-use crate::number::{count, digits};
+use crate::number::{counted, digits};
 
 use super::names::title;
 use super::story::{Group, Story};
@@ -117,7 +117,8 @@ fn extremes(figures: &[Figure], unit: Unit) -> [Cell; 2] {
     let smallest = values().min_by(|a, b| a.get().total_cmp(&b.get()));
     let (Some(largest), Some(smallest)) = (largest, smallest) else { return [Cell::none(), Cell::none()] };
     let ratio = largest.get() / smallest.get();
-    let range = if ratio.is_finite() { Cell::text(format!("× {}", digits(ratio))) } else { Cell::none() };
+    let range =
+        if ratio.is_finite() { Cell::text(format!("×\u{a0}{}", digits(ratio))) } else { Cell::none() };
     [Cell::text(unit.shown(largest)), range]
 }
 
@@ -129,14 +130,14 @@ pub(super) fn levers(story: &Story<'_>) -> Vec<String> {
 fn lever(lever: &Lever) -> Option<String> {
     let within = lever.within_model.map(|ratio| {
         format!(
-            "choosing the provider within a model changes it × {} (median of {} models)",
+            "choosing the provider within a model changes it ×\u{a0}{} (median of {})",
             digits(ratio.get()),
-            count(lever.models.len() as u64)
+            counted(lever.models.len() as u64, "model", "models")
         )
     });
-    let across = lever
-        .across_models
-        .map(|ratio| format!("choosing the model, each at its best provider, × {}", digits(ratio.get())));
+    let across = lever.across_models.map(|ratio| {
+        format!("choosing the model, each at its best provider, ×\u{a0}{}", digits(ratio.get()))
+    });
     let said: Vec<String> = [within, across].into_iter().flatten().collect();
     let on = format!("{}, {}", lever.workload, lever.load);
     (!said.is_empty()).then(|| format!("{} ({on}): {}.", title(&lever.figure), said.join("; ")))

@@ -3,7 +3,7 @@
 use inferometer_metrics::name;
 
 /// Figures by their names in `summary.json`.
-const TITLES: [(&str, &str); 14] = [
+const TITLES: [(&str, &str); 16] = [
     (name::TTFT, "TTFT"),
     (name::TTFA, "TTFA"),
     (name::TPOT, "Time per output token"),
@@ -17,7 +17,9 @@ const TITLES: [(&str, &str); 14] = [
     (name::GOODPUT, "Goodput"),
     (name::COST_PER_USEFUL, "Cost per useful answer"),
     ("ttft_spread", "TTFT p95 − p50"),
-    ("useful_token_throughput", "Useful tokens/s"),
+    (name::USEFUL_TOKENS_RATE, "Useful tokens/s"),
+    ("time_to_first_token_p95", "TTFT p95"),
+    ("request_latency_p95", "Latency p95"),
 ];
 
 /// The title of a figure; a name that has none is shown with its words apart.

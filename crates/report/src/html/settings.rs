@@ -3,7 +3,7 @@
 use askama::Template;
 use inferometer_metrics::{Num, Setting, Settings};
 
-use crate::number::{count, digits};
+use crate::number::{count, digits, whole};
 
 use super::story::Story;
 use super::table::{Cell, Column, Row, Table};
@@ -81,7 +81,7 @@ fn plain(value: f64) -> String {
 
 fn evidence(at: usize, values: &[Setting]) -> Table {
     let row = |(index, setting): (usize, &Setting)| {
-        let shown = setting.value.map(|value| format!("{}\u{a0}{}", digits(value.get()), setting.unit));
+        let shown = setting.value.map(|value| format!("{}\u{a0}{}", whole_or_digits(value), setting.unit));
         let value = shown.map_or_else(Cell::none, |shown| {
             Cell::text(shown).standing(&format!("/settings/{at}/values/{index}"), setting.value)
         });
@@ -95,6 +95,10 @@ fn evidence(at: usize, values: &[Setting]) -> Table {
         columns: vec![Column::number("Value", ""), Column::text("Evidence"), Column::text("How sure")],
         rows: values.iter().enumerate().map(row).collect(),
     }
+}
+
+fn whole_or_digits(value: Num) -> String {
+    if value.get().fract() == 0.0 { whole(value) } else { digits(value.get()) }
 }
 
 #[cfg(test)]

@@ -190,6 +190,10 @@ pub(super) enum Unit {
     /// Dollars, shown of a thousand: one answer costs too little to be read.
     UsdPerThousand,
     Share,
+    /// One against another.
+    Ratio,
+    /// A difference of shares, in percentage points.
+    Points,
     Plain,
 }
 
@@ -199,7 +203,8 @@ impl Unit {
         match word {
             "ms" => Unit::Ms,
             "USD" => Unit::UsdPerThousand,
-            "share" => Unit::Share,
+            "share" => Unit::Points,
+            "ratio" => Unit::Ratio,
             _ => Unit::Plain,
         }
     }
@@ -209,29 +214,34 @@ impl Unit {
             Unit::Ms => time(value),
             Unit::UsdPerThousand => format!("${}", digits(value.get() * THOUSAND)),
             Unit::Share => percent(value.get()),
+            Unit::Ratio => format!("×\u{a0}{}", digits(value.get())),
+            Unit::Points => format!("{}\u{a0}points", digits(value.get() * 100.0)),
             Unit::Plain => digits(value.get()),
         }
+        .replace('-', "−")
     }
 
+    /// `[lo–hi]`, in the unit of the value; `to` between numbers that have signs.
     fn interval(self, value: &Rate, lo: Option<Num>, hi: Option<Num>) -> String {
-        let of_thousand = |value: Option<Num>| value.and_then(|value| Num::new(value.get() * THOUSAND));
+        let scaled = |factor: f64| {
+            let of = |value: Option<Num>| value.and_then(|value| Num::new(value.get() * factor));
+            rate(&Rate { value: of(value.value), lo: of(lo), hi: of(hi), note: None }, "")
+        };
         let shown = match self {
             Unit::Ms => crate::number::time_rate(value),
             Unit::Share => share(value.value, lo, hi),
-            Unit::Plain => rate(value, ""),
-            Unit::UsdPerThousand => rate(
-                &Rate {
-                    value: of_thousand(value.value),
-                    lo: of_thousand(lo),
-                    hi: of_thousand(hi),
-                    note: None,
-                },
-                "",
-            ),
+            Unit::UsdPerThousand => scaled(THOUSAND),
+            Unit::Points => scaled(100.0),
+            Unit::Ratio | Unit::Plain => rate(value, ""),
         };
-        shown
-            .and_then(|text| text.split_once(" [").map(|(_, interval)| format!("[{interval}")))
-            .unwrap_or_default()
+        let bounds = shown.and_then(|text| text.split_once(" [").map(|(_, bounds)| bounds.to_owned()));
+        let bounds = bounds.unwrap_or_default();
+        let between = if bounds.contains('-') { " to " } else { "–" };
+        if bounds.is_empty() {
+            bounds
+        } else {
+            format!("[{}", bounds.replace('–', between).replace('-', "−"))
+        }
     }
 }
 
@@ -258,6 +268,8 @@ pub(super) struct Bar {
     /// From, to; `None` where there is no interval.
     pub(super) span: Option<(f64, f64)>,
     pub(super) at: Option<f64>,
+    /// Where no difference would stand.
+    pub(super) zero: Option<f64>,
     /// A side that n cannot bound.
     pub(super) is_open: bool,
 }
@@ -271,13 +283,14 @@ pub(super) enum Scale {
 
 impl Scale {
     /// A scale on which every finite number of `figures` has its place: of a ratio above 6 logarithmic, else from 0 on.
-    pub(super) fn over<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<Self> {
+    pub(super) fn over<'a>(figures: impl Iterator<Item = &'a Figure>, zero: Option<f64>) -> Option<Self> {
         const LOG_FROM_RATIO: f64 = 6.0;
-        let finite =
-            figures.flat_map(|figure| [figure.value, figure.lo, figure.hi]).flatten().filter_map(Num::finite);
+        let finite = figures.flat_map(|figure| [figure.value, figure.lo, figure.hi]);
+        let finite = finite.flatten().filter_map(Num::finite).chain(zero);
         let (lo, hi) =
             finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| (lo.min(value), hi.max(value)));
-        if lo > 0.0 && hi / lo > LOG_FROM_RATIO {
+        // A ratio and its inverse lie equally far from 1.
+        if lo > 0.0 && hi > lo && (hi / lo > LOG_FROM_RATIO || zero.is_some()) {
             return Some(Scale::Log { lo, hi });
         }
         (hi > lo.min(0.0)).then_some(Scale::Linear { lo: lo.min(0.0), hi })
@@ -300,6 +313,7 @@ impl Scale {
         Bar {
             span: has_interval.then(|| (place(figure.lo, 0.0), place(figure.hi, 100.0))),
             at: figure.value.map(|value| self.place(value.get())),
+            zero: None,
             is_open,
         }
     }
@@ -312,17 +326,34 @@ impl Scale {
         let shown =
             |value: f64| Num::new(value).filter(|value| value.get() != 0.0).map(|value| unit.shown(value));
         let zero = || "0".to_owned();
-        format!("{}–{}{log}", shown(lo).unwrap_or_else(zero), shown(hi).unwrap_or_else(zero))
+        let (lo, hi) = (shown(lo).unwrap_or_else(zero), shown(hi).unwrap_or_else(zero));
+        // A unit that both have is said once.
+        let unit_of = |text: &str| text.split_once('\u{a0}').map(|(_, unit)| unit.to_owned());
+        let lo = match unit_of(&lo) {
+            Some(unit) if unit_of(&hi) == Some(unit.clone()) && !lo.starts_with('×') => {
+                lo.replace(&format!("\u{a0}{unit}"), "")
+            }
+            _ => lo,
+        };
+        let between = if lo.starts_with('−') { " to " } else { "–" };
+        format!("{lo}{between}{hi}{log}")
     }
 }
 
 /// Draws the bars of a column and says their scale in its head; of fewer than two figures there is nothing to compare.
 pub(super) fn draw_bars(table: &mut Table, column: usize, unit: Unit) {
+    draw_bars_around(table, column, unit, None);
+}
+
+/// As [`draw_bars`], with a mark where two targets would not differ.
+pub(super) fn draw_bars_around(table: &mut Table, column: usize, unit: Unit, zero: Option<f64>) {
     let figures: Vec<Figure> =
         table.rows.iter().filter_map(|row| row.cells.get(column)?.figure.clone()).collect();
-    let Some(scale) = Scale::over(figures.iter()).filter(|_| figures.len() > 1) else { return };
+    let is_comparable = figures.len() > 1 || zero.is_some();
+    let Some(scale) = Scale::over(figures.iter(), zero).filter(|_| is_comparable) else { return };
+    let zero = zero.map(|zero| scale.place(zero));
     for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(column)) {
-        cell.bar = cell.figure.as_ref().map(|figure| scale.bar(figure));
+        cell.bar = cell.figure.as_ref().map(|figure| Bar { zero, ..scale.bar(figure) });
     }
     if let Some(head) = table.columns.get_mut(column) {
         head.scale = scale.words(unit);

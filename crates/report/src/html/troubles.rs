@@ -114,7 +114,7 @@ pub(super) fn gates(story: &Story<'_>) -> Option<Table> {
     });
     let rows: Vec<Row> = of_run.chain(of_cells).collect();
     (!rows.is_empty()).then(|| Table {
-        id: "gates".to_owned(),
+        id: "gate-results".to_owned(),
         caption: "Gates: conditions that fail the run".to_owned(),
         corner: "Gate".to_owned(),
         columns: vec![Column::text("Result")],

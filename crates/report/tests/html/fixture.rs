@@ -136,6 +136,16 @@ pub(crate) fn single() -> Made {
     made
 }
 
+/// Two targets of one model, and few requests.
+pub(crate) fn pair() -> Made {
+    let mut made = Making::new();
+    for (seed, provider) in PROVIDERS[..2].iter().enumerate() {
+        let of = |chance: &mut Chance, request| sample(chance, provider, &MODELS[0], request);
+        made.cell(&name(provider, &MODELS[0]), "c4", 4, of, 30, seed as u64);
+    }
+    made.finish()
+}
+
 fn name(provider: &Provider, model: &Model) -> String {
     format!("{}-{}", provider.name, model.name)
 }

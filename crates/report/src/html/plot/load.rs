@@ -30,9 +30,15 @@ fn sweeps<'a>(story: &'a Story<'_>) -> Vec<Sweep<'a>> {
             None => sweeps.push(Sweep { workload: &cell.workload, cells: vec![(index, slots, cell)] }),
         }
     }
-    let has_steps =
-        |sweep: &Sweep<'_>| sweep.cells.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1));
-    sweeps.retain(has_steps);
+    // A target that was measured at one number only has no course.
+    for sweep in &mut sweeps {
+        let all = sweep.cells.clone();
+        let has_steps = |target: &str, slots: u32| {
+            all.iter().any(|(_, other, cell)| cell.target == target && *other != slots)
+        };
+        sweep.cells.retain(|(_, slots, cell)| has_steps(&cell.target, *slots));
+    }
+    sweeps.retain(|sweep| !sweep.cells.is_empty());
     sweeps
 }
 
@@ -87,15 +93,22 @@ fn throughput(cell: &CellSummary) -> Option<[Option<f64>; 3]> {
 }
 
 fn spec(story: &Story<'_>, sweep: &Sweep<'_>, of: Of) -> Value {
-    let values = sweep.cells.iter().filter_map(|(_, slots, cell)| {
-        let [value, lo, hi] = of(cell)?;
-        let value = value?;
+    let measured = sweep.cells.iter().filter_map(|(_, slots, cell)| Some((*slots, *cell, of(cell)?)));
+    let measured: Vec<(u32, &CellSummary, [Option<f64>; 3])> = measured.collect();
+    // A side that n cannot bound reaches to the edge.
+    let most =
+        measured.iter().flat_map(|(_, _, bounds)| bounds.iter().flatten()).fold(0.0_f64, |a, b| a.max(*b))
+            * 1.05;
+    let value = |(slots, cell, [value, lo, hi]): &(u32, &CellSummary, [Option<f64>; 3])| {
+        let value = (*value)?;
+        let has_interval = lo.is_some() || hi.is_some();
+        let side = |bound: &Option<f64>, open: f64| bound.unwrap_or(if has_interval { open } else { value });
         Some(json!({
             "target": cell.target, "color": super::color(story, cell), "slots": slots, "value": value,
-            "lo": lo.unwrap_or(value), "hi": hi.unwrap_or(value), "shown": crate::number::digits(value),
+            "lo": side(lo, 0.0), "hi": side(hi, most), "shown": crate::number::digits(value),
         }))
-    });
-    let values: Vec<Value> = values.collect();
+    };
+    let values: Vec<Value> = measured.iter().filter_map(value).collect();
     let mut steps: Vec<u32> = sweep.cells.iter().map(|(_, slots, _)| *slots).collect();
     steps.sort_unstable();
     steps.dedup();
@@ -107,7 +120,7 @@ fn spec(story: &Story<'_>, sweep: &Sweep<'_>, of: Of) -> Value {
                 "field": "slots", "type": "quantitative", "scale": {"type": "log", "base": 2, "nice": false, "padding": 12},
                 "axis": {"title": "requests in flight", "values": steps, "format": "d", "grid": false},
             },
-            "y": {"field": "value", "type": "quantitative", "scale": {"zero": true}, "axis": {"title": null, "tickCount": 5}},
+            "y": {"field": "value", "type": "quantitative", "scale": {"domain": [0, most], "nice": false}, "axis": {"title": null, "tickCount": 5}},
             "color": {"field": "color", "type": "nominal", "scale": null},
             "detail": {"field": "target"},
         },

@@ -9,6 +9,7 @@
 //! which are one path a row instead of an element each).
 
 mod course;
+mod labels;
 mod load;
 mod money;
 mod pareto;

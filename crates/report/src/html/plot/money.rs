@@ -4,7 +4,7 @@ use inferometer_metrics::CellSummary;
 
 use crate::html::story::{Group, Story};
 use crate::html::table::{Cell, Column, Row, Table};
-use crate::number::{NONE, digits, percent};
+use crate::number::{NONE, count, digits, dollars, percent};
 
 use super::split::{Part, spec};
 use super::{Chart, Key, USD, View};
@@ -76,6 +76,10 @@ fn table(story: &Story<'_>, at: usize, group: &Group) -> Table {
         cells.push(Cell::text(share(cell.cost.reasoning_share)));
         cells.push(usd(cell.cost.reported_usd.as_ref()));
         cells.push(usd(cell.cost.residual_usd.as_ref()));
+        cells.push(cell.cost.per_month_usd.value.map_or_else(Cell::none, |usd| Cell::text(dollars(usd))));
+        let identities =
+            cell.tokens.usage_identities.iter().map(|(name, n)| format!("{name}\u{a0}{}", count(*n)));
+        cells.push(Cell::text(identities.collect::<Vec<_>>().join(", ")));
         Row { head: label.to_owned(), cells, ..Row::default() }
     };
     let parts = PARTS.iter().map(|(_, name, _)| Column::number(name, "USD"));
@@ -85,6 +89,8 @@ fn table(story: &Story<'_>, at: usize, group: &Group) -> Table {
         Column::number("Reasoning", "share"),
         Column::number("Reported", "by the provider"),
         Column::number("Reported − ours", "USD"),
+        Column::number("A month", "at the stated traffic"),
+        Column::text("Usage adds up as"),
     ];
     Table {
         id: format!("money-{at}-data"),

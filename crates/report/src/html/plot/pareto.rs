@@ -7,10 +7,14 @@ use crate::html::story::{Group, Story};
 use crate::html::table::{Cell, Column, Row, Table, Unit};
 use crate::number::{dollar_rate, time_point};
 
+use super::labels::{Place, places};
 use super::{
     Chart, MS, USD, View, all_attempts_at, finite, log_axis, merged, provider_key, rounded, span, tip,
     ttft_p95,
 };
+
+/// Height of the drawing.
+const HEIGHT_PX: f64 = 380.0;
 
 /// One target where both are known.
 struct Point<'a> {
@@ -81,8 +85,7 @@ fn spec(points: &[Point<'_>], line: &[&Point<'_>]) -> Option<Value> {
     });
     let [cost_lo, cost_hi] = span(costs, 1.15)?;
     let [ms_lo, ms_hi] = span(times, 1.15)?;
-    // Room for the names right of their points.
-    let cost = [rounded(cost_lo), rounded(cost_hi * (cost_hi / cost_lo).powf(0.22))];
+    let cost = [rounded(cost_lo), rounded(cost_hi)];
     let ms = [rounded(ms_lo), rounded(ms_hi)];
     let row = |point: &Point<'_>| {
         let (rate, p95) = (&point.cell.cost.per_useful_usd, ttft_p95(point.cell));
@@ -97,32 +100,57 @@ fn spec(points: &[Point<'_>], line: &[&Point<'_>]) -> Option<Value> {
     let x = |field: &str| log_axis(field, "cost per 1,000 useful answers", cost, USD);
     let y = |field: &str| log_axis(field, "TTFT p95, all attempts", ms, MS);
     let paint = json!({"field": "color", "type": "nominal", "scale": null});
-    // Over a rim of the page's colour, so that a name can be read across a line.
-    let name = json!({"type": "text", "align": "left", "baseline": "bottom", "dx": 7, "dy": -4});
-    Some(json!({
-        "height": 380,
-        "data": {"values": points.iter().map(row).collect::<Vec<_>>()},
-        "layer": [
-            {
-                "data": {"values": line.iter().map(|point| row(point)).collect::<Vec<_>>()},
-                "mark": {"type": "line", "interpolate": "step-after", "color": "var(--faint)", "strokeDash": [4, 3], "strokeWidth": 1.2},
-                "encoding": {"x": x("cost"), "y": y("ms"), "order": {"field": "cost"}},
-            },
-            {"mark": {"type": "rule", "opacity": 0.55}, "encoding": {"x": x("cost_lo"), "x2": {"field": "cost_hi"}, "y": y("ms"), "color": paint}},
-            {"mark": {"type": "rule", "opacity": 0.55}, "encoding": {"x": x("cost"), "y": y("ms_lo"), "y2": {"field": "ms_hi"}, "color": paint}},
-            {
-                "mark": {"type": "point", "filled": true, "size": 70, "opacity": 1},
-                "encoding": {"x": x("cost"), "y": y("ms"), "color": paint, "tooltip": [
-                    tip("target", "target"), tip("cost_shown", "cost per 1,000 useful answers"), tip("ms_shown", "TTFT p95, all attempts"),
-                ]},
-            },
-            {
-                "mark": merged(name.clone(), json!({"stroke": "var(--page)", "strokeWidth": 4, "fill": "var(--page)"})),
-                "encoding": {"x": x("cost"), "y": y("ms"), "text": {"field": "target"}},
-            },
-            {"mark": name, "encoding": {"x": x("cost"), "y": y("ms"), "text": {"field": "target"}}},
-        ],
-    }))
+    let mut layers = vec![
+        json!({
+            "data": {"values": line.iter().map(|point| row(point)).collect::<Vec<_>>()},
+            "mark": {"type": "line", "interpolate": "step-after", "color": "var(--faint)", "strokeDash": [4, 3], "strokeWidth": 1.2},
+            "encoding": {"x": x("cost"), "y": y("ms"), "order": {"field": "cost"}},
+        }),
+        json!({
+            "mark": {"type": "rule", "opacity": 0.55},
+            "encoding": {"x": x("cost_lo"), "x2": {"field": "cost_hi"}, "y": y("ms"), "color": paint},
+        }),
+        json!({
+            "mark": {"type": "rule", "opacity": 0.55},
+            "encoding": {"x": x("cost"), "y": y("ms_lo"), "y2": {"field": "ms_hi"}, "color": paint},
+        }),
+        json!({
+            "mark": {"type": "point", "filled": true, "size": 70, "opacity": 1},
+            "encoding": {"x": x("cost"), "y": y("ms"), "color": paint, "tooltip": [
+                tip("target", "target"), tip("cost_shown", "cost per 1,000 useful answers"), tip("ms_shown", "TTFT p95, all attempts"),
+            ]},
+        }),
+    ];
+    layers.extend(names(points, [cost, ms], &row).into_iter().flat_map(|(mark, values)| {
+        // Over a rim of the page's colour, so that a name can be read across a line.
+        let rim = json!({"stroke": "var(--page)", "strokeWidth": 4, "fill": "var(--page)"});
+        let encoding = json!({"x": x("cost"), "y": y("ms"), "text": {"field": "target"}});
+        [merged(mark.clone(), rim), mark]
+            .map(|mark| json!({"data": {"values": values}, "mark": mark, "encoding": encoding}))
+    }));
+    let values: Vec<Value> = points.iter().map(row).collect();
+    Some(json!({"height": HEIGHT_PX, "data": {"values": values}, "layer": layers}))
+}
+
+/// The names, those that stand on the same side of their points together.
+fn names(
+    points: &[Point<'_>],
+    [cost, ms]: [[f64; 2]; 2],
+    row: &dyn Fn(&Point<'_>) -> Value,
+) -> Vec<(Value, Vec<Value>)> {
+    let share = |value: f64, [lo, hi]: [f64; 2]| (value / lo).ln() / (hi / lo).ln();
+    let at =
+        |point: &Point<'_>| (share(point.cost, cost), 1.0 - share(point.ms, ms), point.label.chars().count());
+    let places = places(&points.iter().map(at).collect::<Vec<_>>(), HEIGHT_PX);
+    let on = |place: Place| {
+        let own = points.iter().zip(&places).filter(|(_, own)| **own == place).map(|(point, _)| row(point));
+        let (align, baseline, dx, dy) = place.words();
+        (
+            json!({"type": "text", "align": align, "baseline": baseline, "dx": dx, "dy": dy}),
+            own.collect::<Vec<_>>(),
+        )
+    };
+    Place::ALL.map(on).into_iter().filter(|(_, own)| !own.is_empty()).collect()
 }
 
 fn table(story: &Story<'_>, at: usize, group: &Group, line: &[&Point<'_>]) -> Table {

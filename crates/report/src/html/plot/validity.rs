@@ -63,10 +63,12 @@ pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart
 }
 
 fn table(story: &Story<'_>, at: usize, group: &Group) -> Table {
-    let row = |label: &str, cell: &CellSummary| {
+    let row = |index: usize, label: &str, cell: &CellSummary| {
         let flags = cell.validity.flags.iter().map(|(flag, n)| format!("{flag}\u{a0}{}", count(*n)));
         let mut cells: Vec<Cell> = OUTCOMES.iter().map(|(_, _, of)| Cell::text(count(of(cell)))).collect();
         cells.push(Cell::text(count(cell.counts.rate_limited)));
+        let tool_calls = format!("/cells/{index}/validity/tool_calls");
+        cells.push(Cell::proportion(&tool_calls, &cell.validity.tool_calls));
         cells.push(Cell::text(flags.collect::<Vec<_>>().join(", ")));
         Row { head: label.to_owned(), cells, ..Row::default() }
     };
@@ -75,7 +77,16 @@ fn table(story: &Story<'_>, at: usize, group: &Group) -> Table {
         id: format!("outcome-{at}-data"),
         caption: "Requests by what they came to".to_owned(),
         corner: "Target".to_owned(),
-        columns: heads.chain([Column::number("429", "attempts"), Column::text("Flags of answers")]).collect(),
-        rows: story.cells(&group.cells).map(|(member, cell)| row(&member.label, cell)).collect(),
+        columns: heads
+            .chain([
+                Column::number("429", "attempts"),
+                Column::number("Valid tool calls", ""),
+                Column::text("Flags of answers"),
+            ])
+            .collect(),
+        rows: story
+            .cells(&group.cells)
+            .map(|(member, cell)| row(member.index, &member.label, cell))
+            .collect(),
     }
 }

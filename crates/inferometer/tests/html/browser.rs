@@ -1,0 +1,165 @@
+//! A headless Chromium, driven by chromedriver over WebDriver: JSON over HTTP on this machine, so that the standard
+//! library is client enough.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// How long a page may take to draw itself.
+const DRAWN_WITHIN: Duration = Duration::from_secs(60);
+
+/// A browser and its driver; both end with it.
+pub(crate) struct Browser {
+    driver: Child,
+    /// Held open, since a driver that cannot write ends.
+    _output: BufReader<ChildStdout>,
+    port: u16,
+    session: String,
+}
+
+impl Browser {
+    /// `None`, and a line that says so, where there is no Chromium here.
+    pub(crate) fn start() -> Option<Self> {
+        let started =
+            Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let Ok(mut driver) = started else {
+            println!(
+                "skipped: the report in a browser: no chromedriver here (Debian: chromium, chromium-driver)"
+            );
+            return None;
+        };
+        let mut output = BufReader::new(driver.stdout.take()?);
+        let mut line = String::new();
+        let port = loop {
+            line.clear();
+            if output.read_line(&mut line).unwrap() == 0 {
+                panic!("chromedriver ended before it said its port");
+            }
+            if let Some(port) = line
+                .trim_end()
+                .trim_end_matches('.')
+                .rsplit_once("on port ")
+                .and_then(|(_, port)| port.parse().ok())
+            {
+                break port;
+            }
+        };
+        let mut browser = Self { driver, _output: output, port, session: String::new() };
+        let options = json!({"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"]});
+        let logs = json!({"browser": "ALL", "performance": "ALL"});
+        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": logs}}});
+        match browser.ask("POST", "/session", &wanted) {
+            Ok(session) => {
+                browser.session = format!("/session/{}", session["sessionId"].as_str().unwrap());
+                Some(browser)
+            }
+            Err(error) => {
+                println!("skipped: the report in a browser: chromedriver started no Chromium: {error}");
+                None
+            }
+        }
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).map_err(|error| error.to_string())?;
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            self.port,
+            body.len()
+        );
+        stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(body.as_bytes()))
+            .map_err(|error| error.to_string())?;
+        let answer = read_answer(BufReader::new(stream)).map_err(|error| error.to_string())?;
+        let answer: Value = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
+        match answer["value"].get("error") {
+            Some(error) => Err(format!("{error}: {}", answer["value"]["message"])),
+            None => Ok(answer["value"].clone()),
+        }
+    }
+
+    fn command(&self, path: &str, body: &Value) -> Value {
+        self.ask("POST", &format!("{}{path}", self.session), body)
+            .unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// A command of Chromium's own protocol.
+    pub(crate) fn devtools(&self, name: &str, parameters: &Value) -> Value {
+        self.command("/goog/cdp/execute", &json!({"cmd": name, "params": parameters}))
+    }
+
+    /// What a script returns.
+    pub(crate) fn script(&self, text: &str) -> Value {
+        self.command("/execute/sync", &json!({"script": text, "args": []}))
+    }
+
+    /// Opens a file at this width, light or dark, and waits until every plot that is shown has been drawn.
+    pub(crate) fn open(&self, path: &std::path::Path, width: u32, scheme: &str) {
+        let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600});
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.devtools("Emulation.setEmulatedMedia", &features);
+        self.command("/url", &json!({"url": format!("file://{}", path.display())}));
+        let start = Instant::now();
+        while self.script("return document.documentElement.dataset.waiting") != "0" {
+            assert!(start.elapsed() < DRAWN_WITHIN, "not drawn within {DRAWN_WITHIN:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What has been logged since this was last asked: `browser` is the console, `performance` the protocol's events.
+    pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
+        self.command("/se/log", &json!({"type": kind})).as_array().cloned().unwrap_or_default()
+    }
+
+    /// Presses a key wherever the page is.
+    pub(crate) fn press(&self, key: &str) {
+        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.command("/actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}));
+    }
+
+    /// Moves the pointer to a place of the window.
+    pub(crate) fn point(&self, x: i64, y: i64) {
+        let to = |x: i64| json!({"type": "pointerMove", "duration": 0, "x": x, "y": y});
+        let pointer = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [to(x - 1), to(x)]});
+        self.command("/actions", &json!({"actions": [pointer]}));
+    }
+
+    /// The page on paper, as a PDF in base64.
+    pub(crate) fn print(&self) -> String {
+        self.command("/print", &json!({"background": true})).as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// The body of an HTTP answer of stated length.
+fn read_answer(mut stream: impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line)?;
+        let line = line.trim_end().to_ascii_lowercase();
+        if let Some(stated) = line.strip_prefix("content-length:") {
+            length = stated.trim().parse().unwrap_or(0);
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok(body)
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Ends Chromium; the driver is our own child.
+        let _ = self.ask("DELETE", &self.session, &json!({}));
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
