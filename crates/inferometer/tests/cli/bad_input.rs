@@ -38,7 +38,8 @@ fn words_that_mean_nothing() {
     check(&["rum"], 2, &["similar subcommand exists: 'run'"]);
     check(&["run", "--bogus"], 2, &["unexpected argument '--bogus'", "--help"]);
     run(&["--requst", "3"], &["unexpected argument '--requst'", "similar argument exists: '--requests'"]);
-    run(&["plan.toml"], &["unexpected argument 'plan.toml'"]);
+    run(&["plan.toml"], &["cannot be used with", "--url <URL>"]);
+    check(&["run", "/no/such.toml"], 2, &["cannot read the plan /no/such.toml", "No such file"]);
     check(&["self-check", "more"], 2, &["unexpected argument 'more'"]);
     check(&["report"], 2, &["<RUN>"]);
 }
