@@ -32,9 +32,9 @@ fn text(plan: &Plan, estimate: &Estimate) -> String {
         format!("{}, warm-ups and one request ahead of each target among them", count(requests))
     });
     let input = estimate.input_tokens.map_or_else(open, |tokens| format!("about {}", count(tokens)));
-    let output = estimate.output_tokens_max.map_or("no limit is known".to_string(), |tokens| {
-        format!("at most {}", count(tokens))
-    });
+    let output = estimate
+        .output_tokens_max
+        .map_or("no limit is known".to_string(), |tokens| format!("at most {}", count(tokens)));
     for (name, value) in [
         ("requests", requests),
         ("input tokens", input),
@@ -121,7 +121,10 @@ fn time(estimate: &Estimate) -> String {
     if estimate.at_least.is_zero() {
         return "up to the targets".to_string();
     }
-    format!("at least {} s of schedules and rests; the rest is up to the targets", estimate.at_least.as_secs())
+    format!(
+        "at least {} s of schedules and rests; the rest is up to the targets",
+        estimate.at_least.as_secs()
+    )
 }
 
 fn budget(plan: &Plan) -> String {

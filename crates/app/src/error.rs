@@ -31,6 +31,14 @@ pub enum Error {
     /// The one request before the load shows that the load would be in vain.
     #[error("preflight failed: {0}")]
     Preflight(String),
+    /// A run is to go on under another plan than it began with.
+    #[error(
+        "{path} was begun with another plan: give the plan that it was begun with, unchanged, or measure anew without --resume"
+    )]
+    OtherPlan {
+        /// The run's folder.
+        path: String,
+    },
     /// What is to be simulated does not make sense.
     #[error("{path}: {reason}")]
     Simulation {
@@ -75,6 +83,7 @@ impl Error {
             Self::Plan(_)
             | Self::Workload(_)
             | Self::FileLimit { .. }
+            | Self::OtherPlan { .. }
             | Self::Simulation { .. }
             | Self::Prices { .. }
             | Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {

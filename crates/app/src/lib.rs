@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `run` | [`run`]: preflight, cells, summary, report |
 //! | `prices` | [`prices`]: books of prices shown, filled and compared |
+//! | `run --dry-run` | `dry_run`: what a plan would send, cost and prove |
+//! | `init` | [`init`]: a first plan |
 //! | `report` | [`report`]: the same report again, from the run's folder |
 //! | `simulate` | [`simulate`] |
 //! | `demo` | [`demo`] |
@@ -12,9 +14,11 @@
 
 mod client;
 mod console;
-mod demo;
+pub mod demo;
+mod dry_run;
 mod error;
 mod exit;
+mod init;
 mod machine;
 mod output;
 mod preflight;
@@ -23,6 +27,7 @@ mod progress;
 mod report;
 mod run;
 mod self_check;
+mod session;
 mod signals;
 mod simulate;
 mod sink;
@@ -31,6 +36,7 @@ pub use console::say;
 pub use demo::{DemoCommand, demo};
 pub use error::Error;
 pub use exit::Exit;
+pub use init::{InitCommand, init};
 pub use output::OutputFlags;
 pub use prices::{PricesCommand, prices};
 pub use report::{ReportCommand, report};

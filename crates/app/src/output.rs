@@ -29,4 +29,7 @@ pub struct OutputFlags {
     /// Measure again how well this machine can measure
     #[arg(long, help_heading = "Output")]
     pub self_check: bool,
+    /// Run that gates such as 'a.ttft_p95 > 1.1 * baseline.ttft_p95' are held against
+    #[arg(long, value_name = "RUN", help_heading = "Gates")]
+    pub baseline: Option<PathBuf>,
 }

@@ -9,10 +9,17 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use inferometer_clock::{Clock, Mono, block_until};
 use inferometer_load::Live;
-use inferometer_plan::Load;
 
 /// Between two looks at the counts: what a person reads as alive, and nothing to a core.
 const REFRESH: Duration = Duration::from_millis(200);
+
+/// Where a line ends: whichever bound is reached first.
+pub(crate) struct Goal {
+    /// So many requests, warm-ups among them.
+    pub(crate) requests: Option<u64>,
+    /// So long.
+    pub(crate) duration: Option<Duration>,
+}
 
 /// A progress line that is there until it is dropped.
 pub(crate) struct Progress {
@@ -21,8 +28,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts a line for a cell under `load`; silent where `quiet` or where nobody looks.
-    pub(crate) fn start(quiet: bool, title: String, load: &Load, warmup: u64, live: Arc<Live>) -> Self {
+    /// Starts a line for what goes on until `goal`; silent where `quiet` or where nobody looks.
+    pub(crate) fn start(quiet: bool, title: String, goal: Goal, live: Arc<Live>) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         if quiet || !std::io::stderr().is_terminal() {
             return Self { over, thread: None };
@@ -31,8 +38,8 @@ impl Progress {
             bar: bar(),
             title,
             clock: Clock::monotonic(),
-            requests: load.stop.requests.map(|requests| requests + warmup),
-            duration: load.stop.duration,
+            requests: goal.requests,
+            duration: goal.duration,
             before: (live.ended(), live.failed()),
             live,
         };

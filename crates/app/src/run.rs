@@ -1,13 +1,13 @@
 //! `run`: preflight, cells, summary, report.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use inferometer_clock::{Clock, Mono, Wall};
-use inferometer_load::{Control, Runner};
-use inferometer_metrics::CellContext;
-use inferometer_plan::{Arrival, Cell, Plan, RunFlags};
-use inferometer_record::{Manifest, RunWriter, Segment, State};
+use inferometer_load::{Control, Past, Runner};
+use inferometer_plan::{Arrival, Plan, RunFlags};
+use inferometer_price::Book;
+use inferometer_record::{Manifest, RunReader, RunWriter, Segment, State, Tail};
 use inferometer_transport::Environment;
 use inferometer_workload::Prompts;
 use rand::TryRng;
@@ -16,11 +16,9 @@ use serde_json::Value;
 
 use crate::client::RunClient;
 use crate::console::say;
-use crate::machine::{self, Moment};
-use crate::preflight::{self, Finding};
-use crate::progress::{Progress, Waiting};
-use crate::sink::RunSink;
-use crate::{Error, Exit, OutputFlags, report, self_check, signals};
+use crate::dry_run::dry_run;
+use crate::session::Session;
+use crate::{Error, Exit, OutputFlags, machine, prices, report, self_check, signals};
 
 /// Folder that runs go into where `--out` names none.
 pub(crate) const RUNS: &str = "runs";
@@ -66,12 +64,42 @@ pub struct RunCommand {
     /// What becomes of it.
     #[command(flatten)]
     pub output: OutputFlags,
+    /// Price book that targets without a price are looked up in [default: prices.toml beside the plan, if it is there]
+    #[arg(long, value_name = "FILE", help_heading = "Target")]
+    pub book: Option<PathBuf>,
 }
 
-/// Measures what the flags describe. `argv` is the command line as it was typed.
+/// Measures what the flags or the plan file describe. `argv` is the command line as it was typed.
 pub fn run(command: &RunCommand, argv: &[String]) -> Result<Exit, Error> {
-    let plan = command.measure.resolve(|name| std::env::var(name).ok(), random()? >> 11)?;
-    execute(&plan, &command.output, argv, Environment::of_process())
+    let past = command.measure.resume.as_deref().map(RunReader::open).transpose()?;
+    // A run that goes on keeps its prompts and its schedule.
+    let known_seed = past.as_ref().and_then(|past| past.manifest().plan.pointer("/protocol/seed")?.as_u64());
+    let seed = known_seed.map_or_else(|| random().map(|seed| seed >> 11), Ok)?;
+    let book = book(command)?;
+    let price = |provider: &str, model: &str| book.as_ref()?.price(provider, model);
+    let plan = command.measure.plan(|name| std::env::var(name).ok(), seed, Some(&price))?;
+    if command.measure.dry_run {
+        return dry_run(&plan, &prepare(&plan, "dry-run")?);
+    }
+    let start = past.map_or(Start::Fresh, Start::GoesOn);
+    execute_from(&plan, &command.output, argv, Environment::of_process(), start)
+}
+
+/// The price book that was named, else the one beside the plan.
+fn book(command: &RunCommand) -> Result<Option<Book>, Error> {
+    if let Some(named) = &command.book {
+        return prices::open(named).map(Some);
+    }
+    let beside = command.measure.plan.as_deref().map(|plan| plan.with_file_name(prices::BOOK));
+    beside.filter(|book| book.exists()).map(|book| prices::open(&book)).transpose()
+}
+
+/// Whether a run begins, or goes on where an earlier process was stopped.
+enum Start {
+    /// It begins.
+    Fresh,
+    /// The folder of the run that goes on.
+    GoesOn(RunReader),
 }
 
 /// Runs `plan` from its first check to its report, over the proxies of `environment`.
@@ -81,14 +109,31 @@ pub(crate) fn execute(
     argv: &[String],
     environment: Environment,
 ) -> Result<Exit, Error> {
+    execute_from(plan, output, argv, environment, Start::Fresh)
+}
+
+fn execute_from(
+    plan: &Plan,
+    output: &OutputFlags,
+    argv: &[String],
+    environment: Environment,
+    start: Start,
+) -> Result<Exit, Error> {
     raise_file_limit(plan)?;
     let created = Wall::now();
-    let run_id = format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff);
+    let run_id = match &start {
+        Start::Fresh => format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff),
+        Start::GoesOn(past) => past.manifest().run_id.clone(),
+    };
     let prompts = prepare(plan, &run_id)?;
+    plan.check_spend(&prompts)?;
     let (clock, origin, control) = (Clock::monotonic(), Clock::monotonic().now(), Control::default());
-    let runner = Runner::new(plan, &run_id, origin, environment, control.clone());
+    let mut runner = Runner::new(plan, &run_id, origin, environment, control.clone());
     runner.check()?;
-    let mut writer = create(plan, output, manifest(plan, &run_id, created, origin, argv))?;
+    let mut writer = match &start {
+        Start::Fresh => create(plan, output, manifest(plan, &run_id, created, origin, argv))?,
+        Start::GoesOn(past) => go_on(plan, past, &mut runner, origin, created)?,
+    };
     let self_check = self_check::of_this_machine(output.self_check)?;
     writer.update(|manifest| manifest.self_check = self_check.clone())?;
     let interrupt = signals::listen(control.clone())
@@ -119,6 +164,29 @@ fn create(plan: &Plan, output: &OutputFlags, manifest: Manifest) -> Result<RunWr
     Ok(writer)
 }
 
+/// Opens the folder of a run that goes on, tells the runner what is done, and says what a kill tore off.
+fn go_on(
+    plan: &Plan,
+    reader: &RunReader,
+    runner: &mut Runner<'_>,
+    origin: Mono,
+    now: Wall,
+) -> Result<RunWriter, Error> {
+    if reader.manifest().plan != shown(plan) {
+        return Err(Error::OtherPlan { path: reader.dir().display().to_string() });
+    }
+    let past = Past::read(reader)?;
+    let writer = RunWriter::reopen(reader.dir(), past.segment(origin, now))?;
+    say(&format!("going on in {}{}", writer.dir().display(), torn(past.tail())));
+    runner.resume(past);
+    Ok(writer)
+}
+
+/// What is said of the end that a kill tore off.
+fn torn(tail: Tail) -> &'static str {
+    if tail == Tail::default() { "" } else { " (its last line was torn, and is cut off)" }
+}
+
 /// Summary, report, exit status; all from the folder.
 fn finish(
     mut writer: RunWriter,
@@ -129,7 +197,7 @@ fn finish(
     // The summary says the state too, so that this comes before it; the rest of the manifest is known behind it.
     writer.flush()?;
     writer.update(|manifest| manifest.state = state)?;
-    let summary = report::summarise(writer.dir())?;
+    let summary = report::summarise(writer.dir(), output.baseline.as_deref())?;
     // Plain data: that it is no JSON cannot happen.
     let client = serde_json::to_value(RunClient::of(&summary)).unwrap_or_default();
     writer.update(|manifest| manifest.client = client)?;
@@ -137,99 +205,6 @@ fn finish(
     report::show(&dir, &summary, output.format)?;
     let exit = report::exit(&summary, output.strict);
     Ok(signal.map_or(exit, |signal| Exit::Interrupted { signal }.or(exit)))
-}
-
-/// A run between its first request and its last.
-struct Session<'a> {
-    plan: &'a Plan,
-    output: &'a OutputFlags,
-    /// One for each workload of the plan, in its order.
-    prompts: &'a [Prompts],
-    clock: Clock,
-    control: Control,
-    self_check: Value,
-    runner: Runner<'a>,
-    writer: &'a mut RunWriter,
-}
-
-impl<'a> Session<'a> {
-    fn run(&mut self) -> Result<(), Error> {
-        let (plan, prompts) = (self.plan, self.prompts);
-        prompts.iter().flat_map(Prompts::notes).for_each(|note| say(&note.to_string()));
-        unprovable(plan).for_each(|note| say(&note));
-        for target in &plan.targets {
-            say(&format!("asking {}", target.shown_url));
-            let cells = plan.cells().filter(|cell| cell.target.name == target.name);
-            for (place, cell) in cells.enumerate() {
-                let Some(prompts) = self.prompts_of(cell) else { continue };
-                if place == 0 && !self.output.no_preflight {
-                    self.preflight(cell, prompts)?;
-                }
-                if self.control.is_cut() {
-                    return Ok(());
-                }
-                self.measure(cell, prompts)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn prompts_of(&self, cell: Cell<'_>) -> Option<&'a Prompts> {
-        let place = self.plan.workloads.iter().position(|workload| workload.name == cell.workload.name)?;
-        self.prompts.get(place)
-    }
-
-    fn preflight(&mut self, cell: Cell<'a>, prompts: &Prompts) -> Result<(), Error> {
-        let mut sink = RunSink::new(self.writer, &self.clock, !self.output.no_events);
-        let waiting = Waiting::start(self.output.no_progress, "waiting for one answer before the load");
-        let asked = self.runner.preflight(cell, prompts, &mut sink);
-        drop(waiting);
-        asked?;
-        let Some(sample) = sink.preflight else { return Ok(()) };
-        match preflight::read(&sample, cell.target) {
-            Finding::Ready => Ok(()),
-            Finding::Warning(warning) => {
-                say(&warning);
-                Ok(())
-            }
-            Finding::Stop(reason) => Err(Error::Preflight(reason)),
-        }
-    }
-
-    fn measure(&mut self, cell: Cell<'a>, prompts: &Prompts) -> Result<(), Error> {
-        let title = format!("{} {}", cell.load.name, cell.target.model);
-        let warmup = self.plan.protocol.warmup;
-        let progress = Progress::start(self.output.no_progress, title, cell.load, warmup, self.runner.live());
-        let place = self.writer.manifest().cells.len();
-        self.record(self.runner.planned(cell), place)?;
-        let before = Moment::now(&self.clock);
-        let mut sink = RunSink::new(self.writer, &self.clock, !self.output.no_events);
-        let ran = self.runner.measure(cell, prompts, &mut sink);
-        drop(progress);
-        let context = self.complete(ran?, before);
-        self.record(context, place)
-    }
-
-    /// Writes what is known of the cell at `place` into the manifest, over what was known before.
-    fn record(&mut self, mut context: CellContext, place: usize) -> Result<(), Error> {
-        context.no_events = self.output.no_events;
-        // A context is plain data: that it is no JSON cannot happen, and an absent one only costs its own figures.
-        let context = serde_json::to_value(&context).unwrap_or_default();
-        let cells = |manifest: &mut Manifest| match manifest.cells.get_mut(place) {
-            Some(known) => *known = context,
-            None => manifest.cells.push(context),
-        };
-        Ok(self.writer.update(cells)?)
-    }
-
-    /// Adds what the machine knows to what the runner knows.
-    fn complete(&self, mut context: CellContext, before: Moment) -> CellContext {
-        let after = Moment::now(&self.clock);
-        context.health.steal_share = before.steal_share_until(&after);
-        context.health.clock_step_ms = Some(before.clock_step_ms_until(&after));
-        context.health.ceiling = self_check::ceiling(&self.self_check);
-        context
-    }
 }
 
 /// The prompts of each workload.
@@ -250,30 +225,17 @@ fn manifest(plan: &Plan, run_id: &str, created: Wall, origin: Mono, argv: &[Stri
     Manifest {
         argv: plan.secrets.redact_all(argv),
         segments: vec![Segment::new(origin, created)],
-        // The plan shows no key by itself. Should one stand where none is looked for, it is taken out here.
-        plan: plan.secrets.redact_value(serde_json::to_value(plan).unwrap_or_default()),
+        plan: shown(plan),
+        study: serde_json::to_value(plan.study()).unwrap_or_default(),
         environment: machine::describe(),
         ..Manifest::new(run_id, created)
     }
 }
 
-/// A line for each gate that a load's number of requests cannot prove to be met, whatever the answers are.
-fn unprovable(plan: &Plan) -> impl Iterator<Item = String> {
-    let is_sweep = plan.loads.len() > 1;
-    plan.loads.iter().flat_map(move |load| {
-        plan.gates.iter().filter_map(move |gate| {
-            let (n, needed) = (load.stop.requests?, gate.needed_n()?);
-            let at = if is_sweep { format!(" at {}", load.name) } else { String::new() };
-            let requests = if n == 1 { "request" } else { "requests" };
-            let none = match gate.quantile() {
-                Some(_) if gate.op().is_upper() => "if none is over",
-                Some(_) => "if none is under",
-                None => "if none counts against it",
-            };
-            (n < needed)
-                .then(|| format!("gate {gate}{at}: {n} {requests} cannot prove it, {needed} could {none}"))
-        })
-    })
+/// The plan as the manifest keeps it. It shows no key by itself; should one stand where none is looked for, it is taken
+/// out here.
+fn shown(plan: &Plan) -> Value {
+    plan.secrets.redact_value(serde_json::to_value(plan).unwrap_or_default())
 }
 
 /// Raises the soft limit of open files to what the plan's largest load needs.

@@ -15,7 +15,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure a simulated provider under three loads: no key, no network
+    /// Decide between four simulated providers: no key, no network
     Demo(app::DemoCommand),
     /// Measure an endpoint
     Run(Box<app::RunCommand>),
@@ -23,6 +23,8 @@ enum Command {
     Report(app::ReportCommand),
     /// Show, import and compare books of prices
     Prices(app::PricesCommand),
+    /// Write a first plan from the keys found in the environment
+    Init(app::InitCommand),
     /// Serve a simulated provider whose truth is known
     Simulate(Box<app::SimulateCommand>),
     /// Measure how well this machine can measure
@@ -53,6 +55,7 @@ fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
         Command::Run(command) => app::run(&command, argv),
         Command::Report(command) => app::report(&command),
         Command::Prices(command) => app::prices(&command),
+        Command::Init(command) => app::init(&command),
         Command::Simulate(command) => app::simulate(&command),
         Command::SelfCheck(command) => app::self_check(&command),
     }
