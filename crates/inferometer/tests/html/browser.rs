@@ -1,7 +1,7 @@
 //! A headless Chromium, driven by chromedriver over WebDriver: JSON over HTTP on this machine, so that the standard
 //! library is client enough.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};

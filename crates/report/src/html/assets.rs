@@ -43,7 +43,7 @@ mod tests {
         let mut seen = 0;
         for line in readme.lines().filter(|line| line.starts_with("| `")) {
             let mut quoted = line.split('`').skip(1).step_by(2);
-            let (file, hash) = (quoted.next().unwrap(), quoted.next_back().unwrap());
+            let (file, hash) = (quoted.next().unwrap(), quoted.last().unwrap());
             let digest = Sha256::digest(std::fs::read(folder.join(file)).unwrap());
             let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(hex, hash, "{file}");
