@@ -31,7 +31,7 @@ enum What {
         #[arg(value_name = "MODEL")]
         model: Option<String>,
         /// The book
-        #[arg(long, value_name = "BOOK.toml", default_value = BOOK)]
+        #[arg(long, value_name = "BOOK", default_value = BOOK)]
         book: PathBuf,
         /// Only this provider
         #[arg(long, value_name = "NAME")]
@@ -46,7 +46,7 @@ enum What {
         #[arg(long, value_name = "LIST")]
         from: List,
         /// The book; one that is not there is begun
-        #[arg(long, value_name = "BOOK.toml")]
+        #[arg(long, value_name = "BOOK")]
         into: PathBuf,
         /// The day on which the list was downloaded [default: today]
         #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]

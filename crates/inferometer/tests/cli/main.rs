@@ -12,4 +12,5 @@ mod exit_status;
 mod folder;
 mod help;
 mod preflight;
+mod prices;
 mod texts;
