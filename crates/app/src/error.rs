@@ -39,6 +39,17 @@ pub enum Error {
         /// The run's folder.
         path: String,
     },
+    /// A gate that cannot be held against this run.
+    #[error("--fail-if: {0}")]
+    Gate(String),
+    /// Samples could not be written as a table.
+    #[error("{path}: {reason}")]
+    Export {
+        /// The file.
+        path: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// What is to be simulated does not make sense.
     #[error("{path}: {reason}")]
     Simulation {
@@ -84,6 +95,7 @@ impl Error {
             | Self::Workload(_)
             | Self::FileLimit { .. }
             | Self::OtherPlan { .. }
+            | Self::Gate(_)
             | Self::Simulation { .. }
             | Self::Prices { .. }
             | Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {
@@ -93,6 +105,7 @@ impl Error {
             Self::Record(_)
             | Self::Load(_)
             | Self::Simulator(_)
+            | Self::Export { .. }
             | Self::System { .. }
             | Self::Manifest { .. } => Exit::Internal,
         }

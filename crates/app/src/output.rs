@@ -5,9 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use inferometer_report::Format;
 
+use crate::ParquetWriter;
+
 /// Where the run is kept and how it is shown.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputFlags {
+    /// What writes Parquet, where the binary brings it.
+    #[arg(skip)]
+    pub parquet_writer: Option<ParquetWriter>,
     /// Folder of the run [default: runs/TIME-NAME, the time in UTC]
     #[arg(long, value_name = "DIR", alias = "artifact-dir", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -29,6 +34,9 @@ pub struct OutputFlags {
     /// Measure again how well this machine can measure
     #[arg(long, help_heading = "Output")]
     pub self_check: bool,
+    /// Keep the samples as samples.parquet too
+    #[arg(long, help_heading = "Output")]
+    pub parquet: bool,
     /// Run that gates such as 'a.ttft_p95 > 1.1 * baseline.ttft_p95' are held against
     #[arg(long, value_name = "RUN", help_heading = "Gates")]
     pub baseline: Option<PathBuf>,

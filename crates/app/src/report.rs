@@ -4,18 +4,19 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use inferometer_metrics::{GateResult, Summary, hold_against, summarize};
-use inferometer_record::RunReader;
+use inferometer_metrics::{GateResult, PairGate, Study, Summary, hold_against, pooled, summarize};
+use inferometer_record::{Pool, RUN_FILE, Recording, RunReader, open_recording};
 use inferometer_report::{Format, RunView, html, render};
 
+use crate::export::{ParquetWriter, Table, export};
 use crate::{Error, Exit, console};
 
 /// Arguments of `report`.
 #[derive(Args, Clone, Debug)]
 pub struct ReportCommand {
-    /// Folder of a run
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
+    /// Folders of runs, or AIPerf's profile_export.jsonl; several are pooled by their samples and compared
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
     /// What is printed: table, json, md or csv
     #[arg(long, default_value = "table")]
     pub format: Format,
@@ -25,13 +26,92 @@ pub struct ReportCommand {
     /// Run that gates such as 'a.ttft_p95 > 1.1 * baseline.ttft_p95' are held against
     #[arg(long, value_name = "RUN")]
     pub baseline: Option<PathBuf>,
+    /// Fail where this is so, beside the gates of the run itself; may be repeated
+    #[arg(long, value_name = "GATE")]
+    pub fail_if: Vec<PairGate>,
+    /// Write the page to this file [default: report.html in the run's folder]
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the samples as a table instead
+    #[arg(long, value_enum, value_name = "TABLE", conflicts_with_all = ["html", "baseline", "fail_if", "strict"])]
+    pub export: Option<Table>,
+    /// Where to [default: samples.csv or samples.parquet in the run's folder, or here for several]
+    #[arg(long, value_name = "FILE", requires = "export")]
+    pub to: Option<PathBuf>,
 }
 
-/// Makes the report of a run again, from its folder.
-pub fn report(command: &ReportCommand) -> Result<Exit, Error> {
-    let summary = summarise(&command.run, command.baseline.as_deref())?;
-    show(&command.run, &summary, command.format)?;
+/// Makes the report of runs again, from what was recorded.
+pub fn report(command: &ReportCommand, parquet: Option<ParquetWriter>) -> Result<Exit, Error> {
+    let recording = open(&command.runs)?;
+    if let Some(table) = command.export {
+        let path = command.to.clone().unwrap_or_else(|| beside(&command.runs).join(table.file()));
+        return export(&*recording, table, &path, parquet);
+    }
+    let (mut summary, dots) = reckon(&*recording)?;
+    let mut study = study(&*recording);
+    study.pair_gates.extend(command.fail_if.iter().cloned());
+    check_gates(&study, &command.fail_if)?;
+    let baseline = command.baseline.as_deref().map(baseline_of).transpose()?;
+    hold_against(&mut summary, &study, baseline.as_ref());
+    let folder = run_folder(&command.runs);
+    let view = RunView::new(&summary, recording.manifest(), folder);
+    let page = html::page(&view, &dots);
+    if let Some(dir) = folder {
+        let reader = RunReader::open(dir)?;
+        reader.write_summary(&summary)?;
+        reader.write_report(&page)?;
+    }
+    if let Some(path) = &command.html {
+        let failed = |source| Error::System { doing: "writing the page", source };
+        std::fs::write(path, &page).map_err(failed)?;
+    }
+    print(&view, command.format)?;
     Ok(exit(&summary, command.strict))
+}
+
+/// One recording as it is, several as a pool.
+fn open(runs: &[PathBuf]) -> Result<Box<dyn Recording>, Error> {
+    let mut opened = Vec::new();
+    for path in runs {
+        opened.push(open_recording(path)?);
+    }
+    if opened.len() == 1
+        && let Some(only) = opened.pop()
+    {
+        return Ok(only);
+    }
+    let mut pool = Pool::new(opened)?;
+    pooled(&mut pool).map_err(|source| Error::Manifest { path: names(runs), source })?;
+    Ok(Box::new(pool))
+}
+
+fn names(runs: &[PathBuf]) -> String {
+    runs.iter().map(|run| run.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The folder of the one run that is shown. Another tool's folder is not ours to write into.
+fn run_folder(runs: &[PathBuf]) -> Option<&Path> {
+    let [only] = runs else { return None };
+    only.join(RUN_FILE).is_file().then_some(only.as_path())
+}
+
+/// Where an export goes that names no file.
+fn beside(runs: &[PathBuf]) -> PathBuf {
+    run_folder(runs).map_or_else(PathBuf::new, Path::to_path_buf)
+}
+
+/// Gates that name no target of this run would never fail.
+fn check_gates(study: &Study, gates: &[PairGate]) -> Result<(), Error> {
+    let targets: Vec<&str> = study.targets.iter().map(|target| target.name.as_str()).collect();
+    gates.iter().try_for_each(|gate| gate.check(&targets)).map_err(|error| Error::Gate(error.to_string()))
+}
+
+fn study(recording: &dyn Recording) -> Study {
+    serde_json::from_value(recording.manifest().study.clone()).unwrap_or_default()
+}
+
+fn baseline_of(path: &Path) -> Result<Summary, Error> {
+    Ok(reckon(&*open_recording(path)?)?.0)
 }
 
 /// Reads the folder at `dir`, reckons every figure and keeps them as `summary.json`, and as a page in `report.html`.
@@ -40,9 +120,7 @@ pub(crate) fn summarise(dir: &Path, baseline: Option<&Path>) -> Result<Summary, 
     let reader = RunReader::open(dir)?;
     let (mut summary, dots) = reckon(&reader)?;
     if let Some(baseline) = baseline {
-        let (baseline, _) = reckon(&RunReader::open(baseline)?)?;
-        let study = serde_json::from_value(reader.manifest().study.clone()).unwrap_or_default();
-        hold_against(&mut summary, &study, Some(&baseline));
+        hold_against(&mut summary, &study(&reader), Some(&baseline_of(baseline)?));
     }
     reader.write_summary(&summary)?;
     let page = html::page(&RunView::new(&summary, reader.manifest(), Some(dir)), &dots);
@@ -50,10 +128,10 @@ pub(crate) fn summarise(dir: &Path, baseline: Option<&Path>) -> Result<Summary, 
     Ok(summary)
 }
 
-/// Every figure of a run, and what a page draws of its samples.
-fn reckon(reader: &RunReader) -> Result<(Summary, html::Dots), Error> {
+/// Every figure of a recording, and what a page draws of its samples.
+fn reckon(recording: &dyn Recording) -> Result<(Summary, html::Dots), Error> {
     let (mut failed, mut dots) = (None, html::Dots::new());
-    let mut samples = reader.samples()?;
+    let mut samples = recording.stream()?;
     let good = std::iter::from_fn(|| match samples.next()? {
         Ok((sample, events)) => {
             dots.push(&sample, events.as_ref());
@@ -64,8 +142,9 @@ fn reckon(reader: &RunReader) -> Result<(Summary, html::Dots), Error> {
             None
         }
     });
-    let summary = summarize(reader.manifest(), good)
-        .map_err(|source| Error::Manifest { path: reader.dir().display().to_string(), source })?;
+    let manifest = recording.manifest();
+    let summary = summarize(manifest, good)
+        .map_err(|source| Error::Manifest { path: manifest.run_id.clone(), source })?;
     failed.map_or(Ok((summary, dots)), |error| Err(error.into()))
 }
 
@@ -75,11 +154,14 @@ const DEFAULT_WIDTH: usize = 100;
 /// Prints `summary` as `format`.
 pub(crate) fn show(dir: &Path, summary: &Summary, format: Format) -> Result<(), Error> {
     let reader = RunReader::open(dir)?;
+    print(&RunView::new(summary, reader.manifest(), Some(dir)), format)
+}
+
+fn print(view: &RunView<'_>, format: Format) -> Result<(), Error> {
     let terminal = std::io::stdout().is_terminal();
     let width = terminal.then(columns).flatten().unwrap_or(DEFAULT_WIDTH);
     let color = terminal && std::env::var_os("NO_COLOR").is_none();
-    let view = RunView::new(summary, reader.manifest(), Some(dir));
-    console::print(&render(&view, format, width, color))
+    console::print(&render(view, format, width, color))
 }
 
 fn columns() -> Option<usize> {

@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::client::RunClient;
 use crate::console::say;
 use crate::dry_run::dry_run;
+use crate::export::{Table, export};
 use crate::session::Session;
 use crate::{Error, Exit, OutputFlags, machine, prices, report, self_check, signals};
 
@@ -203,7 +204,11 @@ fn finish(
     writer.update(|manifest| manifest.client = client)?;
     let dir = writer.finish(state)?;
     report::show(&dir, &summary, output.format)?;
-    let exit = report::exit(&summary, output.strict);
+    let mut exit = report::exit(&summary, output.strict);
+    if output.parquet {
+        let path = dir.join(Table::Parquet.file());
+        exit = exit.or(export(&RunReader::open(&dir)?, Table::Parquet, &path, output.parquet_writer)?);
+    }
     Ok(signal.map_or(exit, |signal| Exit::Interrupted { signal }.or(exit)))
 }
 

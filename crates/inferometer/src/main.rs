@@ -31,6 +31,14 @@ enum Command {
     SelfCheck(app::SelfCheckCommand),
 }
 
+/// What writes Parquet; a build without it (`--no-default-features`) is quicker to make.
+#[cfg(feature = "parquet")]
+const PARQUET: Option<app::ParquetWriter> = Some(|recording, out| {
+    inferometer_parquet::export_parquet(recording, out).map_err(|error| error.to_string())
+});
+#[cfg(not(feature = "parquet"))]
+const PARQUET: Option<app::ParquetWriter> = None;
+
 fn main() -> ExitCode {
     // For the manifest only: clap reads the arguments itself, and some are paths that need not be UTF-8.
     let argv: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -51,9 +59,15 @@ fn parse() -> Cli {
 
 fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
     match command {
-        Command::Demo(command) => app::demo(&command, argv),
-        Command::Run(command) => app::run(&command, argv),
-        Command::Report(command) => app::report(&command),
+        Command::Demo(mut command) => {
+            command.output.parquet_writer = PARQUET;
+            app::demo(&command, argv)
+        }
+        Command::Run(mut command) => {
+            command.output.parquet_writer = PARQUET;
+            app::run(&command, argv)
+        }
+        Command::Report(command) => app::report(&command, PARQUET),
         Command::Prices(command) => app::prices(&command),
         Command::Init(command) => app::init(&command),
         Command::Simulate(command) => app::simulate(&command),
