@@ -120,14 +120,18 @@
   const clean = (text) => String(text ?? "").replace(/[\t\r\n]+/g, " ").trim();
   function fromTable(id) {
     const table = document.getElementById(id);
-    const heads = [...table.tHead.rows[0].cells].map((cell) =>
-      clean([...cell.childNodes].map((node) => node.textContent).join(", ")));
+    const heads = [...table.tHead.rows[0].cells].map((cell) => cell.dataset.name);
     return [...table.tBodies[0].rows].map((row) => {
       const record = {};
       [...row.cells].forEach((cell, i) => {
         let name = heads[i];
         while (name in record) name += " ";
         const { at, value, lo, hi } = cell.dataset;
+        if (cell.tagName === "TH") {
+          record[name] = clean(cell.firstChild.textContent);
+          if (cell.children.length) record[`${name} detail`] = clean(cell.lastChild.textContent);
+          return;
+        }
         if (at === undefined) {
           record[name] = clean([...cell.children].length ? cell.innerText : cell.textContent);
           return;

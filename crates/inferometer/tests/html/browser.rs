@@ -41,7 +41,7 @@ impl Browser {
             if let Some(port) = line
                 .trim_end()
                 .trim_end_matches('.')
-                .rsplit_once("on port ")
+                .rsplit_once("successfully on port ")
                 .and_then(|(_, port)| port.parse().ok())
             {
                 break port;
@@ -124,10 +124,19 @@ impl Browser {
     }
 
     /// Moves the pointer to a place of the window.
-    pub(crate) fn point(&self, x: i64, y: i64) {
-        let to = |x: i64| json!({"type": "pointerMove", "duration": 0, "x": x, "y": y});
-        let pointer = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [to(x - 1), to(x)]});
-        self.command("/actions", &json!({"actions": [pointer]}));
+    pub(crate) fn point(&self, x: f64, y: f64) {
+        for x in [x - 1.0, x] {
+            self.devtools("Input.dispatchMouseEvent", &json!({"type": "mouseMoved", "x": x, "y": y}));
+        }
+    }
+
+    /// Presses and releases the pointer's first button at a place of the window, as a person does.
+    pub(crate) fn click(&self, x: f64, y: f64) {
+        self.point(x, y);
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
+            self.devtools("Input.dispatchMouseEvent", &event);
+        }
     }
 
     /// The page on paper, as a PDF in base64.

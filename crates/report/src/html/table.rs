@@ -31,6 +31,8 @@ pub(super) struct Column {
     pub(super) hint: String,
     /// Below that: the scale of its bars.
     pub(super) scale: String,
+    /// What its numbers are in `summary.json`, and so where they are copied to.
+    pub(super) unit: &'static str,
     pub(super) is_number: bool,
 }
 
@@ -41,6 +43,14 @@ impl Column {
 
     pub(super) fn text(head: &str) -> Self {
         Self { head: head.to_owned(), ..Self::default() }
+    }
+
+    /// What it is called where it is copied to.
+    pub(super) fn name(&self) -> String {
+        // A unit of its own replaces one that is for the eye.
+        let hint = if self.unit.starts_with("USD") { "" } else { self.hint.as_str() };
+        let parts = [self.head.as_str(), hint, self.unit];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -209,6 +219,17 @@ impl Unit {
         }
     }
 
+    /// What a number is in the summary, before it is made readable.
+    const fn in_summary(self) -> &'static str {
+        match self {
+            Unit::Ms => "ms",
+            Unit::UsdPerThousand => "USD per useful answer",
+            Unit::Share | Unit::Points => "share",
+            Unit::Ratio => "ratio",
+            Unit::Plain => "",
+        }
+    }
+
     pub(super) fn shown(self, value: Num) -> String {
         match self {
             Unit::Ms => time(value),
@@ -347,6 +368,9 @@ pub(super) fn draw_bars(table: &mut Table, column: usize, unit: Unit) {
 
 /// As [`draw_bars`], with a mark where two targets would not differ.
 pub(super) fn draw_bars_around(table: &mut Table, column: usize, unit: Unit, zero: Option<f64>) {
+    if let Some(head) = table.columns.get_mut(column) {
+        head.unit = unit.in_summary();
+    }
     let figures: Vec<Figure> =
         table.rows.iter().filter_map(|row| row.cells.get(column)?.figure.clone()).collect();
     let is_comparable = figures.len() > 1 || zero.is_some();
