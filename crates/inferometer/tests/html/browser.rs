@@ -4,12 +4,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long a page may take to draw itself.
-const DRAWN_WITHIN: Duration = Duration::from_secs(60);
+/// How long a script may take, and so a page to draw itself, ms.
+const SCRIPT_MS: u64 = 60_000;
 
 /// A browser and its driver; both end with it.
 pub(crate) struct Browser {
@@ -35,9 +34,7 @@ impl Browser {
         let mut line = String::new();
         let port = loop {
             line.clear();
-            if output.read_line(&mut line).unwrap() == 0 {
-                panic!("chromedriver ended before it said its port");
-            }
+            assert!(output.read_line(&mut line).unwrap() > 0, "chromedriver ended before it said its port");
             if let Some(port) = line
                 .trim_end()
                 .trim_end_matches('.')
@@ -50,7 +47,8 @@ impl Browser {
         let mut browser = Self { driver, _output: output, port, session: String::new() };
         let options = json!({"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"]});
         let logs = json!({"browser": "ALL", "performance": "ALL"});
-        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": logs}}});
+        let wanted = json!({"goog:chromeOptions": options, "goog:loggingPrefs": logs, "timeouts": {"script": SCRIPT_MS}});
+        let wanted = json!({"capabilities": {"alwaysMatch": wanted}});
         match browser.ask("POST", "/session", &wanted) {
             Ok(session) => {
                 browser.session = format!("/session/{}", session["sessionId"].as_str().unwrap());
@@ -105,11 +103,14 @@ impl Browser {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.devtools("Emulation.setEmulatedMedia", &features);
         self.command("/url", &json!({"url": format!("file://{}", path.display())}));
-        let start = Instant::now();
-        while self.script("return document.documentElement.dataset.waiting") != "0" {
-            assert!(start.elapsed() < DRAWN_WITHIN, "not drawn within {DRAWN_WITHIN:?}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        self.wait_for("document.documentElement.dataset.waiting === '0'");
+    }
+
+    /// Waits until an expression is true, as long as a script may run.
+    pub(crate) fn wait_for(&self, expression: &str) {
+        self.script(&format!(
+            "return new Promise((done) => {{ const look = () => {expression} ? done(true) : setTimeout(look, 50); look(); }})"
+        ));
     }
 
     /// What has been logged since this was last asked: `browser` is the console, `performance` the protocol's events.

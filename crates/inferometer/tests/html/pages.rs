@@ -1,7 +1,6 @@
 //! What must hold of a page in a browser.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use inferometer_metrics::Summary;
 use inferometer_report::RunView;
@@ -165,7 +164,7 @@ fn a_mark_is_explained_and_figures_are_copied() {
         ));
         let at = middle(&browser, button);
         browser.click(at[0], at[1]);
-        std::thread::sleep(Duration::from_millis(200));
+        browser.wait_for(&format!("/^(Copied|Could)/.test(document.querySelector('{button}').textContent)"));
         assert_eq!(
             browser.script(&format!("return document.querySelector('{button}').textContent")),
             "Copied",

@@ -29,7 +29,7 @@ pub(super) fn families(story: &Story<'_>) -> Vec<Family> {
             profiles.push(profile);
         }
     }
-    profiles.sort_by_key(|profile| profile.is_none());
+    profiles.sort_by_key(Option::is_none);
     profiles.into_iter().enumerate().map(|(at, profile)| family(story, at, profile)).collect()
 }
 

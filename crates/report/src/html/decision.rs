@@ -160,12 +160,7 @@ fn row(story: &Story<'_>, at: &str, decision: &Decision, candidate: &Candidate, 
         (false, false, Some(why)) => format!("excluded: {why}"),
         (false, false, None) => String::new(),
     };
-    Row {
-        head: candidate.target.clone(),
-        detail: detail.to_owned(),
-        color: story.color(&candidate.target),
-        cells,
-    }
+    Row { head: candidate.target.clone(), detail, color: story.color(&candidate.target), cells }
 }
 
 /// How a constraint came out, in a word and a sign, with what would settle it.

@@ -40,7 +40,9 @@ fn cold_starts(story: &Story<'_>) -> Table {
         "Cold starts: the first request after an idle gap against the warm control right after it".to_owned();
     let mut table =
         Table { id: "cold-starts".to_owned(), caption, corner: "Target".to_owned(), columns, rows };
-    [1, 2, 3, 4].into_iter().for_each(|column| draw_bars(&mut table, column, Unit::Ms));
+    for column in [1, 2, 3, 4] {
+        draw_bars(&mut table, column, Unit::Ms);
+    }
     draw_bars(&mut table, 6, Unit::Share);
     table
 }
@@ -87,8 +89,11 @@ fn bursts(story: &Story<'_>) -> Table {
     ];
     let caption = "Bursts: from rest to many requests at once".to_owned();
     let mut table = Table { id: "bursts".to_owned(), caption, corner: "Target".to_owned(), columns, rows };
-    [1, 2, 3, 6].into_iter().for_each(|column| draw_bars(&mut table, column, Unit::Ms));
-    [4, 5].into_iter().for_each(|column| draw_bars(&mut table, column, Unit::Share));
+    for (column, unit) in
+        [(1, Unit::Ms), (2, Unit::Ms), (3, Unit::Ms), (4, Unit::Share), (5, Unit::Share), (6, Unit::Ms)]
+    {
+        draw_bars(&mut table, column, unit);
+    }
     table
 }
 

@@ -278,7 +278,7 @@ pub(super) struct Figure {
 
 impl Figure {
     /// A number as an attribute holds it; nothing where there is none.
-    pub(super) fn attribute(value: &Option<Num>) -> String {
+    pub(super) fn attribute(value: Option<Num>) -> String {
         value.map_or_else(String::new, |value| value.to_string())
     }
 }

@@ -30,7 +30,8 @@ pub(crate) fn fill(summary: &mut Summary) {
         300,
         None,
     )];
-    summary.cells.extend([cold_cell("alder-small-8b", 30.0, 0), cold_cell("dogwood-small-8b", 1020.0, 20)]);
+    summary.cells.push(cold_cell("alder-small-8b", 30.0, 0));
+    summary.cells.push(cold_cell("dogwood-small-8b", 1020.0, 20));
     summary.cells.push(burst_cell());
     summary.warnings =
         vec!["dogwood reports 25 % more than its listed price: the price book may be stale".to_owned()];

@@ -3,6 +3,7 @@
 use inferometer_metrics::CellSummary;
 use serde_json::{Value, json};
 
+use crate::html::dots::Dot;
 use crate::html::story::{Group, Story};
 use crate::html::table::{Cell, Column, Row, Table};
 use crate::number::time;
@@ -17,8 +18,8 @@ pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart
     let quota = story.dots.quota();
     let with_dots =
         || story.cells(&group.cells).filter_map(|(member, cell)| Some((member, story.dots_of(cell)?)));
-    let ends = with_dots()
-        .flat_map(|(_, dots)| dots.shown(quota).into_iter().map(|dot| dot.at_s()).collect::<Vec<_>>());
+    let ends =
+        with_dots().flat_map(|(_, dots)| dots.shown(quota).into_iter().map(Dot::at_s).collect::<Vec<_>>());
     let (from, to) = ends.fold((f64::INFINITY, 0.0_f64), |(from, to), at| (from.min(at), to.max(at)));
     let views = with_dots().take(VIEWS_MAX).map(|(member, _)| {
         let label = format!("TTFT of {} over the run; the table below says whether it drifts", member.label);

@@ -73,27 +73,27 @@ fn chart(story: &Story<'_>, at: usize, sweep: &Sweep<'_>) -> Chart {
 }
 
 /// Value and interval of a figure.
-type Of = fn(&CellSummary) -> Option<[Option<f64>; 3]>;
+type Of = fn(&CellSummary) -> [Option<f64>; 3];
 
-fn bounds(point: Option<&QuantilePoint>) -> Option<[Option<f64>; 3]> {
-    point.map(|point| [finite(point.value), finite(point.lo), finite(point.hi)])
+fn bounds(point: Option<&QuantilePoint>) -> [Option<f64>; 3] {
+    point.map_or([None; 3], |point| [finite(point.value), finite(point.lo), finite(point.hi)])
 }
 
-fn speed(cell: &CellSummary) -> Option<[Option<f64>; 3]> {
+fn speed(cell: &CellSummary) -> [Option<f64>; 3] {
     bounds(cell.metrics.get(name::SPEED).and_then(|metric: &Metric| metric.p50.as_ref()))
 }
 
-fn ttft(cell: &CellSummary) -> Option<[Option<f64>; 3]> {
+fn ttft(cell: &CellSummary) -> [Option<f64>; 3] {
     bounds(super::ttft_p95(cell))
 }
 
-fn throughput(cell: &CellSummary) -> Option<[Option<f64>; 3]> {
+fn throughput(cell: &CellSummary) -> [Option<f64>; 3] {
     let rate = &cell.throughput.output_token_throughput;
-    Some([finite(rate.value), finite(rate.lo), finite(rate.hi)])
+    [finite(rate.value), finite(rate.lo), finite(rate.hi)]
 }
 
 fn spec(story: &Story<'_>, sweep: &Sweep<'_>, of: Of) -> Value {
-    let measured = sweep.cells.iter().filter_map(|(_, slots, cell)| Some((*slots, *cell, of(cell)?)));
+    let measured = sweep.cells.iter().map(|(_, slots, cell)| (*slots, *cell, of(cell)));
     let measured: Vec<(u32, &CellSummary, [Option<f64>; 3])> = measured.collect();
     // A side that n cannot bound reaches to the edge.
     let most =

@@ -29,7 +29,7 @@ pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart
             for (member, cell) in story.cells(&panel.cells) {
                 let Some(value) = per_thousand(cell, field) else { continue };
                 let shown = format!("${} per 1,000 useful answers", digits(value));
-                parts.push(Part { row: member.label.clone(), part: name, color, value, shown });
+                parts.push(Part { row: member.label.clone(), name, color, value, shown });
                 used.push(field);
             }
         }

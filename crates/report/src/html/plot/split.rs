@@ -7,7 +7,7 @@ use super::tip;
 /// A part of a bar.
 pub(super) struct Part {
     pub(super) row: String,
-    pub(super) part: &'static str,
+    pub(super) name: &'static str,
     /// The variable of its colour.
     pub(super) color: &'static str,
     pub(super) value: f64,
@@ -21,7 +21,7 @@ const BAR_PX: usize = 30;
 pub(super) fn spec(rows: &[&str], parts: &[Part], title: &str, label: &str, most: Option<f64>) -> Value {
     let values = parts.iter().enumerate().map(|(order, part)| {
         json!({
-            "row": part.row, "part": part.part, "color": format!("var(--{})", part.color), "value": part.value,
+            "row": part.row, "part": part.name, "color": format!("var(--{})", part.color), "value": part.value,
             "shown": part.shown, "order": order,
         })
     });

@@ -34,7 +34,7 @@ pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart
                 if n > 0 && all > 0 {
                     let value = n as f64 / all as f64;
                     let shown = format!("{} of {} ({})", count(n), count(all), percent(value));
-                    parts.push(Part { row: member.label.clone(), part: name, color, value, shown });
+                    parts.push(Part { row: member.label.clone(), name, color, value, shown });
                     used.push(name);
                 }
             }
