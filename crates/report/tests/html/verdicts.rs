@@ -124,95 +124,78 @@ fn candidate(cell: &CellSummary, certainty: Certainty) -> Candidate {
     }
 }
 
+/// Two targets, a figure and what of it, its difference, p, the verdict, and the profile of its family.
+type Row =
+    (&'static str, &'static str, &'static str, Statistic, [f64; 3], f64, Standing, Option<&'static str>);
+
+const ALDER: &str = "alder-small-8b";
+const BIRCH: &str = "birch-small-8b";
+const CEDAR: &str = "cedar-small-8b";
+const DOGWOOD: &str = "dogwood-small-8b";
+
+const COMPARISONS: [Row; 6] = [
+    (ALDER, BIRCH, name::TTFT, Statistic::P95, [55.0, 31.0, 80.0], 0.0004, Standing::Worse, Some("chat")),
+    (
+        ALDER,
+        CEDAR,
+        name::TTFT,
+        Statistic::P95,
+        [-910.0, -1100.0, -650.0],
+        1e-9,
+        Standing::Better,
+        Some("chat"),
+    ),
+    (
+        ALDER,
+        DOGWOOD,
+        name::TTFT,
+        Statistic::P95,
+        [-120.0, -160.0, -70.0],
+        1e-5,
+        Standing::Better,
+        Some("chat"),
+    ),
+    (BIRCH, DOGWOOD, name::TTFT, Statistic::Typical, [0.53, 0.51, 0.56], 1e-12, Standing::Better, None),
+    (ALDER, BIRCH, name::LATENCY, Statistic::Typical, [1.02, 0.97, 1.06], 0.41, Standing::Equivalent, None),
+    (
+        ALDER,
+        CEDAR,
+        name::ERROR_RATE,
+        Statistic::Share,
+        [0.003, -0.009, 0.019],
+        0.3,
+        Standing::NotDistinguishable,
+        None,
+    ),
+];
+
 fn comparisons() -> Vec<Comparison> {
-    let pair = |a: &str, b: &str, metric: &str, statistic, value, p: f64, verdict, family: Option<&str>| {
-        Comparison {
-            workload: WORKLOAD.to_owned(),
-            load: "c4".to_owned(),
-            a: a.to_owned(),
-            b: b.to_owned(),
-            metric: metric.to_owned(),
-            statistic,
-            unit: match statistic {
-                Statistic::P95 => "ms",
-                Statistic::Share => "share",
-                _ => "ratio",
-            }
-            .to_owned(),
-            family: family.map(str::to_owned),
-            n: 300,
-            value,
-            p: num(p),
-            p_holm: family.and_then(|_| num((p * 6.0).min(1.0))),
-            verdict,
-            needed_n: (verdict == Standing::NotDistinguishable).then_some([900, 1_700]),
-            notes: Vec::new(),
-        }
+    COMPARISONS.into_iter().map(comparison).collect()
+}
+
+fn comparison((a, b, metric, statistic, [value, lo, hi], p, verdict, family): Row) -> Comparison {
+    let unit = match statistic {
+        Statistic::P95 => "ms",
+        Statistic::Share => "share",
+        _ => "ratio",
     };
-    let (alder, birch, cedar, dogwood) =
-        ("alder-small-8b", "birch-small-8b", "cedar-small-8b", "dogwood-small-8b");
-    vec![
-        pair(
-            alder,
-            birch,
-            name::TTFT,
-            Statistic::P95,
-            rate(55.0, 31.0, 80.0),
-            0.0004,
-            Standing::Worse,
-            Some("chat"),
-        ),
-        pair(
-            alder,
-            cedar,
-            name::TTFT,
-            Statistic::P95,
-            rate(-910.0, -1100.0, -650.0),
-            1e-9,
-            Standing::Better,
-            Some("chat"),
-        ),
-        pair(
-            alder,
-            dogwood,
-            name::TTFT,
-            Statistic::P95,
-            rate(-120.0, -160.0, -70.0),
-            1e-5,
-            Standing::Better,
-            Some("chat"),
-        ),
-        pair(
-            birch,
-            dogwood,
-            name::TTFT,
-            Statistic::Typical,
-            rate(0.53, 0.51, 0.56),
-            1e-12,
-            Standing::Better,
-            None,
-        ),
-        pair(
-            alder,
-            birch,
-            name::LATENCY,
-            Statistic::Typical,
-            rate(1.02, 0.97, 1.06),
-            0.41,
-            Standing::Equivalent,
-            None,
-        ),
-        pair(
-            alder,
-            cedar,
-            name::ERROR_RATE,
-            Statistic::Share,
-            rate(0.003, -0.009, 0.019),
-            0.3,
-            Standing::NotDistinguishable,
-            None,
-        ),
-    ]
+    Comparison {
+        workload: WORKLOAD.to_owned(),
+        load: "c4".to_owned(),
+        a: a.to_owned(),
+        b: b.to_owned(),
+        metric: metric.to_owned(),
+        statistic,
+        unit: unit.to_owned(),
+        family: family.map(str::to_owned),
+        n: 300,
+        value: rate(value, lo, hi),
+        p: num(p),
+        p_holm: family.and_then(|_| num((p * 6.0).min(1.0))),
+        verdict,
+        needed_n: (verdict == Standing::NotDistinguishable).then_some([900, 1_700]),
+        notes: Vec::new(),
+    }
 }
 
 fn levers() -> Vec<Lever> {
