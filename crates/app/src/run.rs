@@ -28,8 +28,8 @@ const SPARE_FILES: u64 = 64;
 /// Open files asked for where a load does not bound its requests in flight; it gets what the system allows.
 const UNBOUNDED_FILES: u64 = 65_536;
 
-/// The two flags without which there is nothing to measure.
-const USAGE: &str = "inferometer run --url <URL> --model <MODEL> [OPTIONS]";
+/// A plan, or the two flags without which there is nothing to measure.
+const USAGE: &str = "inferometer run [PLAN.toml] [OPTIONS]\n       inferometer run --url <URL> --model <MODEL> [OPTIONS]";
 
 /// What stands below the flags of `run -h`.
 const EXAMPLES: &str = "\

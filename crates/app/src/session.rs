@@ -1,5 +1,7 @@
 //! A run between its first request and its last: preflights, then the cells, in turn or one after the other.
 
+use std::collections::BTreeSet;
+
 use inferometer_clock::Clock;
 use inferometer_load::{Control, Lane, Runner};
 use inferometer_metrics::CellContext;
@@ -68,9 +70,11 @@ impl<'a> Session<'a> {
 
     /// One request to each target. Why a target cannot be asked, by the targets' order; an error where none can.
     fn preflights(&mut self) -> Result<Vec<Option<String>>, Error> {
-        let mut gaps = Vec::new();
+        let (mut gaps, mut named) = (Vec::new(), BTreeSet::new());
         for target in &self.plan.targets {
-            say(&format!("asking {}", target.shown_url));
+            if named.insert(&target.shown_url) {
+                say(&format!("asking {}", target.shown_url));
+            }
             let first = self.plan.cells().find(|cell| cell.target.name == target.name);
             let gap = match first {
                 Some(cell) if !self.output.no_preflight && !self.control.is_cut() => self.preflight(cell)?,

@@ -42,7 +42,15 @@ impl RealServer {
     /// A server of `slots` requests at once on `threads` threads.
     pub(crate) fn start(slots: u32, threads: u32) -> Self {
         let mut command = Command::new(script());
-        command.args(["run", "--port", "0", "--slots", &slots.to_string(), "--threads", &threads.to_string()]);
+        command.args([
+            "run",
+            "--port",
+            "0",
+            "--slots",
+            &slots.to_string(),
+            "--threads",
+            &threads.to_string(),
+        ]);
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let stdout = child.stdout.take().unwrap();

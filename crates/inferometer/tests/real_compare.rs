@@ -1,0 +1,89 @@
+//! A plan over real llama.cpp servers and a simulated one: which is named the faster, and what two names of the same
+//! server come to.
+//!
+//! Two servers share this machine's cores, so that they are asked in turns.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+#[path = "support/real.rs"]
+mod real;
+mod support;
+
+use std::path::Path;
+
+use inferometer_sim::{Config, Model, Server};
+use serde_json::Value;
+
+use real::{RealServer, missing};
+use support::{Ended, inferometer};
+
+/// Slower to its first token than either real server, and known to be.
+const SIM_TTFT: &str = "3s";
+
+/// A quick server, the same again under another name, a slow one, and a simulated one that is slower still.
+fn plan(quick: &RealServer, slow: &RealServer, sim: &Server) -> String {
+    let target = |name: &str, provider: &str, url: &str, model: &str| {
+        format!(
+            "[[target]]\nname = \"{name}\"\nprovider = \"{provider}\"\nurl = \"{url}\"\nmodel = \"{model}\"\n\
+             price = \"input=0.02,output=0.04\"\n\n"
+        )
+    };
+    let real = |server: &RealServer| format!("http://{}", server.host);
+    [
+        target("quick", "two threads", &real(quick), &quick.model),
+        target("quick-again", "two threads", &real(quick), &quick.model),
+        target("slow", "one thread", &real(slow), &slow.model),
+        target("simulated", "simulator", &sim.base_url(), "sim"),
+        "[[workload]]\nname = \"rag\"\nkind = \"rag\"\nisl = 80\nmax_tokens = 4\n\n\
+         [load]\nconcurrency = 1\nrequests = 12\n\n\
+         [protocol]\nwarmup = 1\nseed = 7\ninterleave = \"turns\"\n\n\
+         [profile.rag]\n"
+            .to_owned(),
+    ]
+    .concat()
+}
+
+fn run(dir: &Path, plan: &str) -> Value {
+    std::fs::write(dir.join("plan.toml"), plan).unwrap();
+    let mut command = inferometer(dir);
+    let ended: Ended = command.args(["run", "plan.toml", "--out", "out"]).output().unwrap().into();
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stderr, ended.stdout);
+    serde_json::from_str(&std::fs::read_to_string(dir.join("out/summary.json")).unwrap()).unwrap()
+}
+
+/// The comparison of the typical time to first token of `a` with that of `b`.
+fn typical<'a>(summary: &'a Value, a: &str, b: &str) -> &'a Value {
+    let is_it = |found: &&Value| {
+        found["a"] == a
+            && found["b"] == b
+            && found["metric"] == "time_to_first_token"
+            && found["statistic"] == "typical"
+    };
+    let found = summary["comparisons"].as_array().unwrap().iter().find(is_it);
+    found.unwrap_or_else(|| panic!("{a} and {b} are not compared: {}", summary["comparisons"]))
+}
+
+#[test]
+fn the_faster_of_two_real_servers_is_named() {
+    if let Some(reason) = missing() {
+        println!("skipped: {reason}");
+        return;
+    }
+    let (quick, slow) = (RealServer::start(2, 2), RealServer::start(1, 1));
+    let model = Model { ttft: SIM_TTFT.parse().unwrap(), ..Model::default() };
+    let sim = Server::start(Config::single(model)).unwrap();
+    let summary = run(quick.dir.path(), &plan(&quick, &slow, &sim));
+
+    let cells = summary["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    for cell in cells {
+        assert_eq!(cell["counts"]["ok"], 12, "{}", cell["target"]);
+    }
+    assert_eq!(typical(&summary, "quick", "slow")["verdict"], "better");
+    assert_eq!(typical(&summary, "slow", "simulated")["verdict"], "better");
+    // An A/A: shown, not asserted; that it seldom cries wolf is proved on virtual time.
+    let same = typical(&summary, "quick", "quick-again");
+    println!("the same server twice: {} {}", same["verdict"], same["value"]);
+    let decision = &summary["profiles"][0];
+    let chosen = decision["candidates"][0]["target"].as_str().unwrap();
+    assert!(["quick", "quick-again"].contains(&chosen), "{decision}");
+}
