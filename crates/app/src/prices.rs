@@ -1,5 +1,6 @@
 //! `prices`: books of prices shown, filled and compared.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -206,18 +207,15 @@ fn take(import: &Import, path: &Path, providers: &[String], names_refused: bool)
     let refused = import.refused.len();
     let mut said = format!("{} entries: {} with a price, {refused} refused\n", import.entries, import.taken);
     for (reason, count) in import.reasons() {
-        said.push_str(&format!("{count:>8}  {reason}\n"));
+        let _ = writeln!(said, "{count:>8}  {reason}");
     }
     if names_refused {
         for (name, refusal) in &import.refused {
-            said.push_str(&format!("{name}: {refusal}\n"));
+            let _ = writeln!(said, "{name}: {refusal}");
         }
     }
-    said.push_str(&format!(
-        "{chosen} prices taken into {}, which holds {} now\n",
-        path.display(),
-        book.rows().len()
-    ));
+    let (path, rows) = (path.display(), book.rows().len());
+    let _ = writeln!(said, "{chosen} prices taken into {path}, which holds {rows} now");
     console::print(&said)?;
     Ok(Exit::Done)
 }

@@ -14,6 +14,7 @@ use inferometer_load::Live;
 const REFRESH: Duration = Duration::from_millis(200);
 
 /// Where a line ends: whichever bound is reached first.
+#[derive(Clone, Copy)]
 pub(crate) struct Goal {
     /// So many requests, warm-ups among them.
     pub(crate) requests: Option<u64>,

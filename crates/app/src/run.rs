@@ -29,7 +29,8 @@ const SPARE_FILES: u64 = 64;
 const UNBOUNDED_FILES: u64 = 65_536;
 
 /// A plan, or the two flags without which there is nothing to measure.
-const USAGE: &str = "inferometer run [PLAN.toml] [OPTIONS]\n       inferometer run --url <URL> --model <MODEL> [OPTIONS]";
+const USAGE: &str =
+    "inferometer run [PLAN.toml] [OPTIONS]\n       inferometer run --url <URL> --model <MODEL> [OPTIONS]";
 
 /// What stands below the flags of `run -h`.
 const EXAMPLES: &str = "\
@@ -82,8 +83,7 @@ pub fn run(command: &RunCommand, argv: &[String]) -> Result<Exit, Error> {
     if command.measure.dry_run {
         return dry_run(&plan, &prepare(&plan, "dry-run")?);
     }
-    let start = past.map_or(Start::Fresh, Start::GoesOn);
-    execute_from(&plan, &command.output, argv, Environment::of_process(), start)
+    execute_from(&plan, &command.output, argv, Environment::of_process(), past.as_ref())
 }
 
 /// The price book that was named, else the one beside the plan.
@@ -95,14 +95,6 @@ fn book(command: &RunCommand) -> Result<Option<Book>, Error> {
     beside.filter(|book| book.exists()).map(|book| prices::open(&book)).transpose()
 }
 
-/// Whether a run begins, or goes on where an earlier process was stopped.
-enum Start {
-    /// It begins.
-    Fresh,
-    /// The folder of the run that goes on.
-    GoesOn(RunReader),
-}
-
 /// Runs `plan` from its first check to its report, over the proxies of `environment`.
 pub(crate) fn execute(
     plan: &Plan,
@@ -110,30 +102,31 @@ pub(crate) fn execute(
     argv: &[String],
     environment: Environment,
 ) -> Result<Exit, Error> {
-    execute_from(plan, output, argv, environment, Start::Fresh)
+    execute_from(plan, output, argv, environment, None)
 }
 
+/// The same; `past` is the run that goes on where an earlier process was stopped.
 fn execute_from(
     plan: &Plan,
     output: &OutputFlags,
     argv: &[String],
     environment: Environment,
-    start: Start,
+    past: Option<&RunReader>,
 ) -> Result<Exit, Error> {
     raise_file_limit(plan)?;
     let created = Wall::now();
-    let run_id = match &start {
-        Start::Fresh => format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff),
-        Start::GoesOn(past) => past.manifest().run_id.clone(),
+    let run_id = match past {
+        None => format!("{}-{:06x}", created.compact(), random()? & 0xff_ffff),
+        Some(past) => past.manifest().run_id.clone(),
     };
     let prompts = prepare(plan, &run_id)?;
     plan.check_spend(&prompts)?;
     let (clock, origin, control) = (Clock::monotonic(), Clock::monotonic().now(), Control::default());
     let mut runner = Runner::new(plan, &run_id, origin, environment, control.clone());
     runner.check()?;
-    let mut writer = match &start {
-        Start::Fresh => create(plan, output, manifest(plan, &run_id, created, origin, argv))?,
-        Start::GoesOn(past) => go_on(plan, past, &mut runner, origin, created)?,
+    let mut writer = match past {
+        None => create(plan, output, manifest(plan, &run_id, created, origin, argv))?,
+        Some(past) => go_on(plan, past, &mut runner, origin, created)?,
     };
     let self_check = self_check::of_this_machine(output.self_check)?;
     writer.update(|manifest| manifest.self_check = self_check.clone())?;

@@ -10,7 +10,7 @@ mod support;
 
 use std::path::Path;
 
-use inferometer_sim::{Config, Model, Server};
+use inferometer_sim::{Config, Model, Running, Server};
 use serde_json::Value;
 
 use real::{RealServer, missing};
@@ -20,7 +20,7 @@ use support::{Ended, inferometer};
 const SIM_TTFT: &str = "3s";
 
 /// A quick server, the same again under another name, a slow one, and a simulated one that is slower still.
-fn plan(quick: &RealServer, slow: &RealServer, sim: &Server) -> String {
+fn plan(quick: &RealServer, slow: &RealServer, sim: &Running) -> String {
     let target = |name: &str, provider: &str, url: &str, model: &str| {
         format!(
             "[[target]]\nname = \"{name}\"\nprovider = \"{provider}\"\nurl = \"{url}\"\nmodel = \"{model}\"\n\

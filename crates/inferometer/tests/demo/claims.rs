@@ -90,13 +90,13 @@ fn ttft_ms(planted: &Planted, p: f64) -> f64 {
 /// The share of useful answers: right, not failed, and no longer than the limit leaves room for behind the reasoning.
 fn useful_share(planted: &Planted, lengths: &[u32]) -> f64 {
     let median = planted.model.reasoning;
-    let fits = |answer: &u32| match median {
-        0 => f64::from(u8::from(*answer <= MAX_TOKENS)),
-        _ => {
-            // Numbers of tokens are rounded.
-            let room = f64::from(MAX_TOKENS) - f64::from(*answer) + 0.5;
-            if room <= 0.0 { 0.0 } else { normal_cdf((room / f64::from(median)).ln() / REASONING_SIGMA) }
+    let fits = |answer: &u32| {
+        if median == 0 {
+            return f64::from(u8::from(*answer <= MAX_TOKENS));
         }
+        // Numbers of tokens are rounded.
+        let room = f64::from(MAX_TOKENS) - f64::from(*answer) + 0.5;
+        if room <= 0.0 { 0.0 } else { normal_cdf((room / f64::from(median)).ln() / REASONING_SIGMA) }
     };
     let fit = lengths.iter().map(fits).sum::<f64>() / lengths.len() as f64;
     let failing = if planted.character == Character::Failing { FAILING } else { 0.0 };
