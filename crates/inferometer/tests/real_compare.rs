@@ -19,6 +19,42 @@ use support::{Ended, inferometer};
 /// Slower to its first token than either real server, and known to be.
 const SIM_TTFT: &str = "3s";
 
+/// Short prompts to all; a few with a passage to the real ones, which read some 40 tokens a second on one thread.
+const WORK: &str = r#"
+[[workload]]
+name = "short"
+isl = 60
+max_tokens = 4
+
+[[workload]]
+name = "passage"
+kind = "rag"
+isl = 512
+max_tokens = 8
+
+[[load]]
+name = "one"
+concurrency = 1
+requests = 12
+workloads = ["short"]
+
+[[load]]
+name = "few"
+concurrency = 1
+requests = 2
+workloads = ["passage"]
+targets = ["quick", "slow"]
+
+[protocol]
+warmup = 1
+seed = 7
+interleave = "turns"
+
+[profile.chat]
+workload = "short"
+load = "one"
+"#;
+
 /// A quick server, the same again under another name, a slow one, and a simulated one that is slower still.
 fn plan(quick: &RealServer, slow: &RealServer, sim: &Running) -> String {
     let target = |name: &str, provider: &str, url: &str, model: &str| {
@@ -33,11 +69,7 @@ fn plan(quick: &RealServer, slow: &RealServer, sim: &Running) -> String {
         target("quick-again", "two threads", &real(quick), &quick.model),
         target("slow", "one thread", &real(slow), &slow.model),
         target("simulated", "simulator", &sim.base_url(), "sim"),
-        "[[workload]]\nname = \"rag\"\nkind = \"rag\"\nisl = 80\nmax_tokens = 4\n\n\
-         [load]\nconcurrency = 1\nrequests = 12\n\n\
-         [protocol]\nwarmup = 1\nseed = 7\ninterleave = \"turns\"\n\n\
-         [profile.rag]\n"
-            .to_owned(),
+        WORK.to_owned(),
     ]
     .concat()
 }
@@ -54,6 +86,7 @@ fn run(dir: &Path, plan: &str) -> Value {
 fn typical<'a>(summary: &'a Value, a: &str, b: &str) -> &'a Value {
     let is_it = |found: &&Value| {
         found["a"] == a
+            && found["load"] == "one"
             && found["b"] == b
             && found["metric"] == "time_to_first_token"
             && found["statistic"] == "typical"
@@ -74,9 +107,10 @@ fn the_faster_of_two_real_servers_is_named() {
     let summary = run(quick.dir.path(), &plan(&quick, &slow, &sim));
 
     let cells = summary["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), 4);
-    for cell in cells {
-        assert_eq!(cell["counts"]["ok"], 12, "{}", cell["target"]);
+    for (load, targets, requests) in [("one", 4, 12), ("few", 2, 2)] {
+        let of_load = cells.iter().filter(|cell| cell["load"] == load);
+        let ok: Vec<_> = of_load.map(|cell| cell["counts"]["ok"].as_u64().unwrap()).collect();
+        assert_eq!(ok, vec![requests; targets], "{load}");
     }
     assert_eq!(typical(&summary, "quick", "slow")["verdict"], "better");
     assert_eq!(typical(&summary, "slow", "simulated")["verdict"], "better");

@@ -3,7 +3,7 @@
 use inferometer_judge::{self as judge, Expect, Parameters};
 use inferometer_plan::{Cell, Secrets};
 use inferometer_record::{Sample, Verdict};
-use inferometer_wire::Transcript;
+use inferometer_wire::{Answer, Transcript};
 
 use crate::finished::Finished;
 
@@ -31,14 +31,20 @@ pub(crate) fn judge(sample: &mut Sample, finished: &Finished, cell: Cell<'_>, se
         judge::Verdict::Valid => Verdict::Valid,
     });
     sample.verdict_flags = judgement.flags.iter().map(ToString::to_string).collect();
-    if answer.transcripts().all(|said| is_clean(said, secrets)) {
+    if is_clean(answer, secrets) {
         sample.verdict_evidence = judgement.evidence;
     }
     sample.grade = judgement.grade;
 }
 
-/// Whether no secret stands in what was said. Evidence quotes pieces, and half a key would not be known for one.
-fn is_clean(said: &Transcript, secrets: &Secrets) -> bool {
+/// Whether no secret stands in what evidence may quote. It quotes pieces, and half a key would not be known for one.
+fn is_clean(answer: &Answer, secrets: &Secrets) -> bool {
+    let named = [&answer.model, &answer.finish_reason, &answer.id].into_iter().flatten();
+    let mut named = named.map(|name| secrets.redact(name) == *name);
+    named.all(|is_clean| is_clean) && answer.transcripts().all(|said| is_clean_said(said, secrets))
+}
+
+fn is_clean_said(said: &Transcript, secrets: &Secrets) -> bool {
     let tools = said.tools.iter().flat_map(|call| [&call.name, &call.id, &call.arguments]);
     let texts = [&said.content, &said.reasoning, &said.refusal];
     texts.into_iter().chain(tools).all(|text| secrets.redact(text) == *text)
