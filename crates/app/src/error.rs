@@ -33,11 +33,14 @@ pub enum Error {
     Preflight(String),
     /// A run is to go on under another plan than it began with.
     #[error(
-        "{path} was begun with another plan: give the plan that it was begun with, unchanged, or measure anew without --resume"
+        "{path} was begun with another plan, first in `{key}`: give the plan that it was begun with (only budget, gates \
+         and profiles may change), or measure anew without --resume"
     )]
     OtherPlan {
         /// The run's folder.
         path: String,
+        /// The first key that differs.
+        key: String,
     },
     /// A gate that cannot be held against this run.
     #[error("--fail-if: {0}")]

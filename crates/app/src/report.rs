@@ -4,9 +4,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use inferometer_metrics::{GateResult, PairGate, Study, Summary, hold_against, pooled, summarize};
-use inferometer_record::{Pool, RUN_FILE, Recording, RunReader, open_recording};
+use inferometer_metrics::{
+    Condition, Gate, GateResult, PairGate, Study, Summary, hold_against, pooled, summarize,
+};
+use inferometer_record::{Manifest, Pool, RUN_FILE, Recording, RunReader, open_recording};
 use inferometer_report::{Format, RunView, html, render};
+use serde_json::Value;
 
 use crate::export::{ParquetWriter, Table, export};
 use crate::{Error, Exit, console};
@@ -28,7 +31,7 @@ pub struct ReportCommand {
     pub baseline: Option<PathBuf>,
     /// Fail where this is so, beside the gates of the run itself; may be repeated
     #[arg(long, value_name = "GATE")]
-    pub fail_if: Vec<PairGate>,
+    pub fail_if: Vec<Condition>,
     /// Write the page to this file [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -47,14 +50,17 @@ pub fn report(command: &ReportCommand, parquet: Option<ParquetWriter>) -> Result
         let path = command.to.clone().unwrap_or_else(|| beside(&command.runs).join(table.file()));
         return export(&*recording, table, &path, parquet);
     }
-    let (mut summary, dots) = reckon(&*recording)?;
-    let mut study = study(&*recording);
-    study.pair_gates.extend(command.fail_if.iter().cloned());
-    check_gates(&study, &command.fail_if)?;
+    let manifest =
+        with_gates(recording.manifest().clone(), command.fail_if.iter().filter_map(Condition::cell));
+    let (mut summary, dots) = reckon(&*recording, &manifest)?;
+    let pairs: Vec<PairGate> = command.fail_if.iter().filter_map(Condition::pair).cloned().collect();
+    let mut study = study(&manifest);
+    check_gates(&study, &pairs)?;
+    study.pair_gates.extend(pairs);
     let baseline = command.baseline.as_deref().map(baseline_of).transpose()?;
     hold_against(&mut summary, &study, baseline.as_ref());
     let folder = run_folder(&command.runs);
-    let view = RunView::new(&summary, recording.manifest(), folder);
+    let view = RunView::new(&summary, &manifest, folder);
     let page = html::page(&view, &dots);
     if let Some(dir) = folder {
         let reader = RunReader::open(dir)?;
@@ -106,21 +112,34 @@ fn check_gates(study: &Study, gates: &[PairGate]) -> Result<(), Error> {
     gates.iter().try_for_each(|gate| gate.check(&targets)).map_err(|error| Error::Gate(error.to_string()))
 }
 
-fn study(recording: &dyn Recording) -> Study {
-    serde_json::from_value(recording.manifest().study.clone()).unwrap_or_default()
+/// Puts further gates on every cell.
+fn with_gates<'a>(mut manifest: Manifest, gates: impl Iterator<Item = &'a Gate>) -> Manifest {
+    for gate in gates {
+        for cell in manifest.cells.iter_mut().filter_map(Value::as_object_mut) {
+            if let Value::Array(gates) = cell.entry("gates").or_insert_with(|| Value::Array(Vec::new())) {
+                gates.push(Value::String(gate.to_string()));
+            }
+        }
+    }
+    manifest
+}
+
+fn study(manifest: &Manifest) -> Study {
+    serde_json::from_value(manifest.study.clone()).unwrap_or_default()
 }
 
 fn baseline_of(path: &Path) -> Result<Summary, Error> {
-    Ok(reckon(&*open_recording(path)?)?.0)
+    let recording = open_recording(path)?;
+    Ok(reckon(&*recording, recording.manifest())?.0)
 }
 
 /// Reads the folder at `dir`, reckons every figure and keeps them as `summary.json`, and as a page in `report.html`.
 /// Gates that name a baseline are held against the run in that folder.
 pub(crate) fn summarise(dir: &Path, baseline: Option<&Path>) -> Result<Summary, Error> {
     let reader = RunReader::open(dir)?;
-    let (mut summary, dots) = reckon(&reader)?;
+    let (mut summary, dots) = reckon(&reader, reader.manifest())?;
     if let Some(baseline) = baseline {
-        hold_against(&mut summary, &study(&reader), Some(&baseline_of(baseline)?));
+        hold_against(&mut summary, &study(reader.manifest()), Some(&baseline_of(baseline)?));
     }
     reader.write_summary(&summary)?;
     let page = html::page(&RunView::new(&summary, reader.manifest(), Some(dir)), &dots);
@@ -129,7 +148,7 @@ pub(crate) fn summarise(dir: &Path, baseline: Option<&Path>) -> Result<Summary, 
 }
 
 /// Every figure of a recording, and what a page draws of its samples.
-fn reckon(recording: &dyn Recording) -> Result<(Summary, html::Dots), Error> {
+fn reckon(recording: &dyn Recording, manifest: &Manifest) -> Result<(Summary, html::Dots), Error> {
     let (mut failed, mut dots) = (None, html::Dots::new());
     let mut samples = recording.stream()?;
     let good = std::iter::from_fn(|| match samples.next()? {
@@ -142,7 +161,6 @@ fn reckon(recording: &dyn Recording) -> Result<(Summary, html::Dots), Error> {
             None
         }
     });
-    let manifest = recording.manifest();
     let summary = summarize(manifest, good)
         .map_err(|source| Error::Manifest { path: manifest.run_id.clone(), source })?;
     failed.map_or(Ok((summary, dots)), |error| Err(error.into()))

@@ -166,14 +166,31 @@ fn go_on(
     origin: Mono,
     now: Wall,
 ) -> Result<RunWriter, Error> {
-    if reader.manifest().plan != shown(plan) {
-        return Err(Error::OtherPlan { path: reader.dir().display().to_string() });
+    if let Some(key) = differing(&reader.manifest().plan, &shown(plan)) {
+        return Err(Error::OtherPlan { path: reader.dir().display().to_string(), key });
     }
     let past = Past::read(reader)?;
     let writer = RunWriter::reopen(reader.dir(), past.segment(origin, now))?;
     say(&format!("going on in {}{}", writer.dir().display(), torn(past.tail())));
     runner.resume(past);
     Ok(writer)
+}
+
+/// Keys of a plan that say nothing of what is asked: they may change when a run goes on.
+const MAY_CHANGE: [&str; 6] =
+    ["budget", "gates", "pair_gates", "profiles", "equivalence", "monthly_requests"];
+
+/// The first key in which two plans ask for something else, in the order of the first.
+fn differing(before: &Value, now: &Value) -> Option<String> {
+    let (Value::Object(before), Value::Object(now)) = (before, now) else {
+        return (before != now).then(|| "plan".to_owned());
+    };
+    let keys = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
+    let mut asks = keys.filter(|key| !MAY_CHANGE.contains(&key.as_str()));
+    let key = asks.find(|key| before.get(*key) != now.get(*key))?;
+    let inner = before.get(key).zip(now.get(key)).filter(|(_, now)| now.is_object());
+    let within = inner.and_then(|(before, now)| differing(before, now));
+    Some(within.map_or_else(|| key.clone(), |within| format!("{key}.{within}")))
 }
 
 /// What is said of the end that a kill tore off.
@@ -258,4 +275,25 @@ fn random() -> Result<u64, Error> {
         doing: "asking the system for a random number",
         source: std::io::Error::other(error),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_asked_may_not_change_when_a_run_goes_on() {
+        let plan = json!({"targets": [1], "protocol": {"seed": 1, "warmup": 3}, "budget": {"money": "1"}});
+        let check = |now: Value, right: Option<&str>| {
+            assert_eq!(differing(&plan, &now).as_deref(), right, "{now}");
+        };
+        check(plan.clone(), None);
+        check(json!({"targets": [1], "protocol": {"seed": 1, "warmup": 3}, "budget": {"money": "2"}}), None);
+        check(json!({"targets": [1], "protocol": {"seed": 2, "warmup": 3}}), Some("protocol.seed"));
+        check(json!({"targets": [2], "protocol": {"seed": 1, "warmup": 3}}), Some("targets"));
+        check(json!({"targets": [1], "protocol": {"seed": 1, "warmup": 3}, "loads": []}), Some("loads"));
+        check(Value::Null, Some("plan"));
+    }
 }
