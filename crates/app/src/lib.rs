@@ -9,7 +9,7 @@
 //! | `init` | [`init`]: a first plan |
 //! | `report` | [`report`]: the same report again, from the run's folder |
 //! | `simulate` | [`simulate`] |
-//! | `demo` | [`demo`] |
+//! | `demo` | [`mod@demo`] |
 //! | `self-check` | [`self_check`] |
 
 mod client;
