@@ -11,6 +11,7 @@ mod resample;
 mod retry;
 mod settings;
 mod words;
+mod words_gate;
 
 use serde::{Deserialize, Serialize};
 

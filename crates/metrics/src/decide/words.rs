@@ -7,6 +7,7 @@ use super::constraints::{is_unmeasured, looks_broken};
 use super::field::{Field, value};
 use super::profiles::{Criterion, order};
 use super::rank::{Choice, Class, Contender, better};
+use super::words_gate::broken;
 
 /// Everything that is said of a decision rests on this.
 pub(super) struct Said<'a, 'b> {
@@ -62,20 +63,36 @@ impl Said<'_, '_> {
         }
     }
 
+    /// Who is shown to miss something is told from who has no figures that could be used.
     fn nobody(&self) -> String {
         let kind = self.profile.kind.name();
-        let nearest = self.contenders.first().filter(|first| first.class == Class::Missed);
-        match nearest {
-            Some(_) if self.contenders.len() == 1 => {
-                format!("None can be recommended: the only target is shown to miss what {kind} needs.")
+        let (missed, unusable): (Vec<&Contender<'_>>, Vec<&Contender<'_>>) =
+            self.contenders.iter().partition(|contender| contender.class == Class::Missed);
+        let names = |of: &[&Contender<'_>]| {
+            listed(&of.iter().map(|contender| contender.name()).collect::<Vec<_>>(), "and")
+        };
+        let why = match (missed.as_slice(), unusable.as_slice()) {
+            ([], []) => format!("nothing was measured that {kind} could be decided on"),
+            ([], _) if unusable.iter().any(|contender| contender.cell.summary.counts.ok > 0) => {
+                "what was measured is not valid, so that nothing can be decided on it".to_owned()
             }
-            Some(first) => format!(
-                "None can be recommended: every target is shown to miss something that {kind} needs; the best of \
-                 them is {}.",
+            ([], _) => "no target gave an answer".to_owned(),
+            ([_], []) if self.contenders.len() == 1 => {
+                format!("the only target is shown to miss what {kind} needs")
+            }
+            ([first, ..], []) => format!(
+                "every target is shown to miss something that {kind} needs; the best of them is {}",
                 first.name()
             ),
-            None => format!("None can be recommended: nothing was measured that {kind} could be decided on."),
-        }
+            (_, _) => {
+                let is = if missed.len() == 1 { "is" } else { "are" };
+                let (missed, unusable) = (names(&missed), names(&unusable));
+                format!(
+                    "{missed} {is} shown to miss something that {kind} needs, and of {unusable} no figure can be used"
+                )
+            }
+        };
+        format!("None can be recommended: {why}.")
     }
 
     /// The headline figure of the first, beside that of the next.
@@ -155,18 +172,19 @@ impl Said<'_, '_> {
             let constraints = &contender.candidate.constraints;
             match contender.class {
                 Class::Excluded => {
-                    Some(format!("{name} is out: {}.", contender.candidate.excluded.as_deref().unwrap_or("")))
+                    let why = contender.candidate.excluded.as_deref().unwrap_or_default();
+                    Some(sentence(&format!("{name} is out: {why}")))
                 }
                 Class::Missed => {
                     let missed =
                         constraints.iter().filter(|c| c.result == GateResult::Missed && !is_unmeasured(c));
-                    let named: Vec<String> = missed.map(measured).collect();
-                    Some(format!("{name} is out: {}.", named.join(", ")))
+                    let named: Vec<String> = missed.map(broken).collect();
+                    Some(format!("{name} is out: {}.", named.join("; ")))
                 }
                 Class::Doubtful => {
                     let named: Vec<String> =
-                        constraints.iter().filter(|c| looks_broken(c)).map(measured).collect();
-                    Some(format!("{name} is in doubt: {}, too few to prove it.", named.join(", ")))
+                        constraints.iter().filter(|c| looks_broken(c)).map(broken).collect();
+                    Some(format!("{name} is in doubt: {}, too few to prove it.", named.join("; ")))
                 }
                 Class::Proven | Class::Open => None,
             }
@@ -252,12 +270,9 @@ fn few_windows(windows: u64) -> String {
     format!("It rests on {windows} time {window}, fewer than 3: at another hour it may be otherwise.")
 }
 
-/// A constraint as it came out, with what was seen.
-fn measured(outcome: &GateOutcome) -> String {
-    match outcome.bad {
-        Some(bad) => format!("{} holds ({bad} of {} on the bad side)", outcome.gate, outcome.n),
-        None => format!("{} holds", outcome.gate),
-    }
+/// Text that ends like a sentence, however it did before.
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
 fn unproven(outcome: &GateOutcome) -> String {
@@ -273,7 +288,7 @@ fn unproven(outcome: &GateOutcome) -> String {
 /// The evidence that an open constraint lacks.
 fn missing(outcome: &GateOutcome) -> String {
     if is_unmeasured(outcome) {
-        return format!("A measurement for {}: {}.", outcome.gate, outcome.detail);
+        return sentence(&format!("A measurement for {}: {}", outcome.gate, outcome.detail));
     }
     match outcome.needed_n {
         Some(needed) if needed > outcome.n => {
