@@ -5,7 +5,7 @@ use inferometer_stats::{ALPHA, Prob, Sorted, quantile};
 
 use crate::kept::Kept;
 use crate::row::Row;
-use crate::{Arrival, Comparison, Num, Study};
+use crate::{Arrival, ColdStart, Comparison, Num, Study};
 
 use super::words::rounded;
 use super::{Setting, Settings, field, retry};
@@ -19,8 +19,17 @@ const WORTH_MORE: f64 = 1.10;
 /// A load under which more than this share fails is too much.
 const MOST_FAILURES: f64 = 0.05;
 
+/// This share of first requests is slower than 95 % of the warm ones even where there is no cold start.
+const SLOW_BY_CHANCE: f64 = 0.05;
+
+/// How the confidence of a setting begins that is not needed.
+const NOT_NEEDED: &str = "not needed";
+
+/// How the confidence of a setting begins that the evidence does not give.
+const NOT_KNOWN: &str = "not known";
+
 /// Settings for every target on every workload that gave an answer.
-pub(crate) fn settings(_study: &Study, cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Settings> {
+pub(crate) fn settings(study: &Study, cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Settings> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.summary.counts.ok > 0) {
         let pair = (cell.summary.target.as_str(), cell.summary.workload.as_str());
@@ -28,10 +37,10 @@ pub(crate) fn settings(_study: &Study, cells: &[Kept<'_>], _comparisons: &[Compa
             pairs.push(pair);
         }
     }
-    pairs.into_iter().map(|(target, workload)| of(target, workload, cells)).collect()
+    pairs.into_iter().map(|(target, workload)| of(study, target, workload, cells)).collect()
 }
 
-fn of(target: &str, workload: &str, all: &[Kept<'_>]) -> Settings {
+fn of(study: &Study, target: &str, workload: &str, all: &[Kept<'_>]) -> Settings {
     let cells: Vec<Kept<'_>> = all
         .iter()
         .filter(|cell| cell.summary.target == target && cell.summary.workload == workload)
@@ -42,7 +51,7 @@ fn of(target: &str, workload: &str, all: &[Kept<'_>]) -> Settings {
     let widest = ordinary().max_by_key(|cell| cell.summary.counts.ok).or_else(|| cells.first());
     let mut values: Vec<Setting> = widest.iter().flat_map(|cell| tails(**cell)).collect();
     values.extend(max_concurrency(ordinary()));
-    values.extend(keep_warm(&cells));
+    values.extend(keep_warm(&cells, study.equivalence.ratio));
     Settings {
         target: target.to_owned(),
         workload: workload.to_owned(),
@@ -90,7 +99,7 @@ fn tail(name: &str, unit: &str, sorted: &Sorted, what: &str) -> Option<Setting> 
         (
             max * BEYOND_MAX,
             format!("{BEYOND_MAX} × the largest, {} {unit}", rounded(max)),
-            "low: p99 is not bounded",
+            "low: too few answers to bound p99",
         )
     };
     let value = round_up(limit);
@@ -163,37 +172,71 @@ fn max_concurrency<'a>(cells: impl Iterator<Item = &'a Kept<'a>>) -> Option<Sett
     Some(setting(Some(best.0), evidence, "low: the limit lies higher"))
 }
 
-/// How often to ask so that no request meets a cold start: within the longest gap after which none was seen.
-fn keep_warm(cells: &[Kept<'_>]) -> Option<Setting> {
-    let gaps: Vec<(f64, bool, &str, u64)> = cells
+/// What was found after an idle gap.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Warmth {
+    /// The penalty's interval lies above 0.
+    Cold,
+    /// The penalty is shown to be within the margin, and no more first requests were slow than chance makes slow.
+    Warm,
+    /// Neither.
+    Unknown,
+}
+
+/// Both states of the connection together: the penalty leaves the connection out, so that both speak of the same.
+fn warmth(start: &ColdStart, margin: f64) -> Warmth {
+    let penalty = start.penalty.p50.as_ref();
+    let usual = start.warm_ttft.p50.as_ref().and_then(|p50| p50.value);
+    let is_small = |hi: Num| usual.is_some_and(|usual| hi.get() <= margin * usual.get());
+    let is_by_chance = start.seen.lo.is_some_and(|lo| lo.get() <= SLOW_BY_CHANCE);
+    if penalty.and_then(|p50| p50.lo).is_some_and(|lo| lo.get() > 0.0) {
+        Warmth::Cold
+    } else if penalty.and_then(|p50| p50.hi).is_some_and(is_small) && is_by_chance {
+        Warmth::Warm
+    } else {
+        Warmth::Unknown
+    }
+}
+
+/// How often to ask so that no request meets a cold start: within the longest gap after which none is shown to be.
+/// `margin`: up to this share of the warm TTFT a penalty is as good as none.
+fn keep_warm(cells: &[Kept<'_>], margin: f64) -> Option<Setting> {
+    let gaps: Vec<(f64, Warmth, &ColdStart)> = cells
         .iter()
         .filter_map(|cell| cell.summary.cold_starts.as_ref())
-        .flat_map(|cold| [&cold.either, &cold.kept, &cold.fresh].map(|start| (cold.gap_s, start)))
-        .filter(|(_, start)| start.n > 0)
-        .map(|(gap_s, start)| {
-            let lo = start.penalty.p50.as_ref().and_then(|p50| p50.lo);
-            (gap_s, lo.is_some_and(|lo| lo.get() > 0.0), start.detail.as_str(), start.n)
-        })
+        .filter(|cold| cold.either.n > 0)
+        .map(|cold| (cold.gap_s, warmth(&cold.either, margin), &cold.either))
         .collect();
-    let coldest = gaps.iter().filter(|(_, is_cold, ..)| *is_cold).min_by(|a, b| a.0.total_cmp(&b.0));
-    let warm = |gap: &&(f64, bool, &str, u64)| !gap.1 && coldest.is_none_or(|cold| gap.0 < cold.0);
-    let longest_warm = gaps.iter().filter(warm).max_by(|a, b| a.0.total_cmp(&b.0));
-    let shown = coldest.or(longest_warm)?;
-    let value = match (coldest, longest_warm) {
-        (Some(_), Some(warm)) => Num::new(warm.0 * 1e3),
-        (Some(cold), None) => Num::new(cold.0 * 1e3 / 2.0),
-        (None, _) => None,
-    };
-    let confidence = match (coldest, longest_warm) {
-        (Some(_), Some(_)) => format!("fair, n = {}: none was seen up to there", shown.3),
-        (Some(_), None) => format!("low, n = {}: half the shortest gap that was cold", shown.3),
-        (None, _) => format!("n = {}: no need to keep it warm up to that gap", shown.3),
+    let of = |wanted: Warmth| gaps.iter().filter(move |(_, warmth, _)| *warmth == wanted);
+    let coldest = of(Warmth::Cold).min_by(|a, b| a.0.total_cmp(&b.0));
+    let is_below = |gap: &&(f64, Warmth, &ColdStart)| coldest.is_none_or(|cold| gap.0 < cold.0);
+    let longest_warm = of(Warmth::Warm).filter(is_below).max_by(|a, b| a.0.total_cmp(&b.0));
+    let unknown = of(Warmth::Unknown).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, _, shown) = coldest.or(longest_warm).or(unknown)?;
+    let (n, percent) = (shown.n, margin * 100.0);
+    let (value, confidence) = match (coldest, longest_warm) {
+        (Some(_), Some(warm)) => {
+            (Num::new(warm.0 * 1e3), format!("fair, n = {n}: at most {percent:.0} % longer up to there"))
+        }
+        (Some(cold), None) => {
+            (Num::new(cold.0 * 1e3 / 2.0), format!("low, n = {n}: half the shortest gap that was cold"))
+        }
+        (None, Some(_)) => (
+            None,
+            format!(
+                "{NOT_NEEDED} up to that gap, n = {n}: shown to be at most {percent:.0} % longer than a warm one"
+            ),
+        ),
+        (None, None) => (
+            None,
+            format!("{NOT_KNOWN} (n = {n}): neither a cold start nor less than {percent:.0} % is shown"),
+        ),
     };
     Some(Setting {
         name: "keep_warm_interval".to_owned(),
         value,
         unit: "ms".to_owned(),
-        evidence: shown.2.to_owned(),
+        evidence: shown.detail.clone(),
         confidence,
     })
 }

@@ -135,7 +135,7 @@ fn a_fast_target_that_fails_loses() {
         &["plain"],
         &[
             "Take plain: it is shown to hold all that chat needs.",
-            "fast is out: error_rate>2% holds (12 of 300 on the bad side)",
+            "fast is out: it fails more than 2 % of its requests (12 of 300).",
             "It rests on 1 time window, fewer than 3",
         ],
     );
@@ -248,6 +248,41 @@ fn where_all_miss_nobody_is_recommended() {
     check(&decision(&[PLAIN], 100, &none), Certainty::None, &[], &["nothing was measured"]);
 }
 
+/// What misses something, what is not valid and what gave no answer are three things.
+#[test]
+fn where_nobody_is_recommended_the_reason_is_the_true_one() {
+    let gone = Truth { name: "gone", ..PLAIN };
+    let slow = Truth { name: "slow", ttft_ms: 9_000, ..PLAIN };
+    let decided = |truths: &[Truth], is_valid: bool| {
+        let mut contexts: Vec<CellContext> = truths.iter().map(context).collect();
+        contexts[0].health.shard_cpu = if is_valid { Vec::new() } else { vec![0.97] };
+        let gap = Some("does a server listen there?".to_owned());
+        contexts.push(CellContext { gap, ..context(&gone) });
+        let attempts = truths
+            .iter()
+            .flat_map(|truth| (0..100).map(move |block| (truth.name.to_owned(), attempt(truth, 0, block))));
+        let mut all = truths.to_vec();
+        all.push(gone);
+        run(&study(&all, vec![profile(ProfileKind::Chat)]), &contexts, attempts.collect()).profiles.remove(0)
+    };
+    let not_valid = decided(&[PLAIN], false);
+    check(
+        &not_valid,
+        Certainty::None,
+        &[],
+        &["what was measured is not valid", "gone is out: nothing was measured: does a server listen there?"],
+    );
+    assert!(not_valid.reasons.iter().all(|reason| !reason.contains("?.")), "{:?}", not_valid.reasons);
+    check(
+        &decided(&[slow], true),
+        Certainty::None,
+        &[],
+        &["slow is shown to miss something that chat needs, and of gone no figure can be used."],
+    );
+    let silent = decision(&[Truth { fails_every: 1, ..PLAIN }], 10, &profile(ProfileKind::Chat));
+    check(&silent, Certainty::None, &[], &["no target gave an answer"]);
+}
+
 #[test]
 fn the_fallback_fails_at_other_times() {
     let main = Truth { name: "main", provider: "x", fails_every: 50, ..PLAIN };
@@ -303,11 +338,42 @@ fn settings_come_from_the_tails() {
         "2 × the largest, 218 ms of 40 useful answers (c1)",
     );
     check_setting(&few, "first_token_timeout", Some(440.0), "would have cut 0 of them (at most 7.22 %)");
-    check_setting(&few, "max_tokens", Some(40.0), "low: p99 is not bounded, n = 40");
+    check_setting(&few, "max_tokens", Some(40.0), "low: too few answers to bound p99, n = 40");
     check_setting(&few, "max_concurrency", None, "only one load was measured, 1 in flight");
     let many = of(&[Truth { fails_every: 100, ..PLAIN }], 600, &profile(ProfileKind::Chat));
     check_setting(&many, "total_timeout", Some(1_100.0), "upper bound of p99 of 594 useful answers");
     check_setting(&many, "idle_timeout", Some(400.0), "fair: p99.9 is not bounded, n = 594");
+}
+
+/// The advice after twelve gaps of 4 s on fresh connections, by what the first request waits longer.
+fn check_keep_warm(penalty: impl Fn(u32) -> f64, value: Option<f64>, said: &str) {
+    let load = |load: &str, arrival| CellContext { load: load.to_owned(), arrival, ..context(&PLAIN) };
+    let contexts = [context(&PLAIN), load("rest", Arrival::ColdStart { gap_s: 4.0 })];
+    let manifest = Manifest {
+        state: State::Complete,
+        cells: contexts.iter().map(|context| serde_json::to_value(context).unwrap()).collect(),
+        study: serde_json::to_value(study(&[PLAIN], Vec::new())).unwrap(),
+        ..Manifest::default()
+    };
+    let samples = (0..24).map(|i| {
+        let warm = 200.0 + f64::from(i / 2);
+        let (role, ttft) =
+            if i % 2 == 0 { ("cold_fresh", warm + penalty(i / 2)) } else { ("warm_fresh", warm) };
+        let mut sample = attempt(&PLAIN, 0, u64::from(i)).sample;
+        (sample.block, sample.role, sample.ttft_ms) = (Some(i / 2), Some(role.to_owned()), Some(ttft));
+        (sample.target, sample.workload, sample.load) =
+            ("plain".to_owned(), "w".to_owned(), "rest".to_owned());
+        (sample, None)
+    });
+    check_setting(&summarize(&manifest, samples).unwrap(), "keep_warm_interval", value, said);
+}
+
+#[test]
+fn keeping_warm_is_called_needless_only_where_that_is_shown() {
+    check_keep_warm(|_| 1_000.0, Some(2_000.0), "low, n = 12: half the shortest gap that was cold");
+    check_keep_warm(|_| -1.0, None, "not needed up to that gap, n = 12: shown to be at most 10 % longer");
+    let wide = |i: u32| if i % 3 == 0 { 900.0 } else { -20.0 };
+    check_keep_warm(wide, None, "not known (n = 12): neither a cold start nor less than 10 % is shown");
 }
 
 #[test]
