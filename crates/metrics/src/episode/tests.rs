@@ -82,14 +82,15 @@ fn few_gaps_of_either_state_are_enough_for_an_interval() {
     assert_eq!(interval(&found.either), (6, Some(998.0), Some(1_000.0)));
 }
 
-/// Ten bursts of four, of which one request in ten is refused; TTFT is back after `back` recovery requests a second apart.
-fn check_burst(back: Option<u64>, recovery: [Option<f64>; 2], note: Option<&str>) {
+/// Ten bursts of four whose requests wait `felt` ms; one burst in five has a request refused if `is_refused`. TTFT is
+/// back after `back` recovery requests, a second apart.
+fn burst_of(felt: f64, is_refused: bool, back: Option<u64>) -> Bursts {
     let episode = |i: u32| {
         let at = u64::from(i) * 100_000;
         let mut rows = vec![row(i, role::REST, at, 100.0, None)];
         rows.extend((0..4).map(|k| {
-            let is_refused = i.is_multiple_of(5) && k == 0;
-            let ttft = if is_refused { f64::INFINITY } else { 500.0 };
+            let is_refused = is_refused && i.is_multiple_of(5) && k == 0;
+            let ttft = if is_refused { f64::INFINITY } else { felt };
             row(i, role::BURST, at + 10_000 + k, ttft, None)
         }));
         rows.extend((1..=5).map(|k| {
@@ -99,22 +100,48 @@ fn check_burst(back: Option<u64>, recovery: [Option<f64>; 2], note: Option<&str>
         rows
     };
     let rows: Vec<Row> = (0..10).flat_map(episode).collect();
-    let found = bursts(&rows, 4);
-    assert_eq!((found.n, found.refused.count, found.refused.n, found.failed.count), (10, 2, 40, 0));
-    assert_eq!(found.sent_within.max, Num::new(3.0));
-    let all = found.ttft.all_attempts.unwrap_or_default();
-    assert_eq!((found.ttft.n, all.n, all.max), (38, 40, Some(Num::INFINITY)));
-    assert_eq!([found.recovery.value, found.recovery.lo], recovery.map(|ms| ms.and_then(Num::new)));
-    assert_eq!(found.recovery.note.as_deref(), note);
+    bursts(&rows, 4)
+}
+
+/// Value, lower and upper bound of the recovery of [`burst_of`], and what is said of it.
+fn check_recovery(found: &Bursts, recovery: [Option<f64>; 3], note: Option<&str>) {
+    let rate = &found.recovery;
+    assert_eq!([rate.value, rate.lo, rate.hi], recovery.map(|ms| ms.and_then(Num::new)));
+    assert_eq!(rate.note.as_deref(), note);
 }
 
 #[test]
 fn bursts_and_the_way_back() {
-    check_burst(Some(3), [Some(3_000.0); 2], None);
-    check_burst(
-        None,
-        [None, Some(6_000.0)],
+    let found = burst_of(500.0, true, Some(3));
+    assert_eq!((found.n, found.refused.count, found.refused.n, found.failed.count), (10, 2, 40, 0));
+    assert_eq!(found.sent_within.max, Num::new(3.0));
+    check_recovery(&found, [Some(3_000.0); 3], None);
+    let all = found.ttft.all_attempts.unwrap_or_default();
+    assert_eq!((found.ttft.n, all.n, all.max), (38, 40, Some(Num::INFINITY)));
+    check_recovery(
+        &burst_of(500.0, true, None),
+        [None, Some(6_000.0), None],
         Some("after 10 of 10 bursts it was not back while it was watched"),
+    );
+}
+
+/// The first request after a burst is sent when the burst has ended: when it is quick, nobody saw how long it took.
+#[test]
+fn a_burst_that_is_not_felt_has_no_way_back() {
+    check_recovery(
+        &burst_of(500.0, true, Some(1)),
+        [None, None, Some(1_000.0)],
+        Some("a bound: the first request after it was quick already, n = 10 bursts"),
+    );
+    check_recovery(
+        &burst_of(95.0, false, Some(1)),
+        [None; 3],
+        Some("not felt in 10 of 10 bursts: they waited no longer than at rest"),
+    );
+    check_recovery(
+        &burst_of(95.0, true, Some(1)),
+        [None, None, Some(1_000.0)],
+        Some("not felt in 8 of 10 bursts: they waited no longer than at rest"),
     );
 }
 
