@@ -1,6 +1,6 @@
-//! What a cell keeps of each attempt: about 220 bytes.
+//! What a cell keeps of each attempt: about 230 bytes.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 
 use inferometer_record::{Sample, Status, TokensSource, Verdict};
 
@@ -64,6 +64,8 @@ pub(crate) struct Row {
     /// Block of an interleaved plan, or episode.
     pub(crate) block: Option<u32>,
     pub(crate) seq: u64,
+    /// Which run and time window it is of: places in a plan are numbered anew in each.
+    pub(crate) run: u64,
     /// Which prompt: the hash of its id, the same in every cell and run.
     pub(crate) prompt: u64,
     /// The part of an episode, one of [`role`]'s names.
@@ -116,7 +118,8 @@ impl Row {
             cost: Value::new(cost(sample)),
             block: sample.block,
             seq: sample.seq,
-            prompt: prompt_key(&sample.prompt_id),
+            run: key(&(&sample.run_id, &sample.window)),
+            prompt: key(&sample.prompt_id),
             role: sample.role.as_deref().and_then(known_role),
             http_status: sample.http_status,
             is_useful,
@@ -145,9 +148,9 @@ impl Row {
     }
 }
 
-/// A prompt's key: the same for the same id in every cell, run and report.
-fn prompt_key(id: &str) -> u64 {
-    BuildHasherDefault::<DefaultHasher>::default().hash_one(id)
+/// The same for the same name in every cell, run and report.
+fn key(name: &impl Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(name)
 }
 
 /// As recorded; what was never sent is known to cost nothing.

@@ -56,13 +56,13 @@ pub fn summarize(
 /// What the cells say together.
 fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
     let kept: Vec<Kept> = finished.iter().map(Finished::kept).collect();
-    let compare::Compared { comparisons, warning } = compare::compare(study, &kept);
+    let compare::Compared { comparisons, warnings } = compare::compare(study, &kept);
     let mut summary = Summary {
         profiles: decide::decide(study, &kept, &comparisons),
         levers: decide::levers(study, &kept, &comparisons),
         settings: decide::settings(study, &kept, &comparisons),
         comparisons,
-        warnings: warning.into_iter().collect(),
+        warnings,
         cells: finished
             .into_iter()
             .map(|cell| money::by_month(cell.summary, study.monthly_requests))

@@ -1,5 +1,6 @@
 //! The methods: each takes two sides and says what it finds, or nothing where its evidence was not gathered.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use inferometer_stats::cluster::{self, Cluster};
@@ -10,7 +11,7 @@ use inferometer_stats::{ALPHA, Bounds, Prob, equivalence, ratio, walsh, wilcoxon
 
 use crate::names::name;
 use crate::row::Row;
-use crate::{Arrival, estimate};
+use crate::{Arrival, CellSummary, estimate};
 
 use super::finding::{Finding, Need, Scale};
 use super::side::{Side, Totals};
@@ -153,8 +154,54 @@ fn resample(mut finding: Finding, table: &Table, prompts: BTreeMap<u64, Cluster>
 }
 
 /// Ratio of costs per useful answer, over the prompts that both were asked. `members` of the family decide how fine p
-/// must be.
+/// must be. Where the cost of one is a lower bound, so is the ratio, from that side; of two such nothing can be said.
 pub(super) fn cost(a: &Side<'_>, b: &Side<'_>, members: usize, seed: u64) -> Option<Finding> {
+    match (a.is_cost_bound(), b.is_cost_bound()) {
+        (false, false) => known_cost(a, b, members, seed),
+        (true, true) => None,
+        (of_a, _) => {
+            let finding = known_cost(a, b, members, seed)?;
+            Some(if of_a { at_least(finding, a) } else { at_most(finding, b) })
+        }
+    }
+}
+
+/// The dearer `a` truly is, the greater the ratio: only that it is above 1 can be shown.
+fn at_least(finding: Finding, a: &Side<'_>) -> Finding {
+    bounded(finding, a, "least", Ordering::Greater, |Bounds { lo, .. }| Bounds { lo, hi: None })
+}
+
+/// The dearer `b` truly is, the less the ratio: only that it is below 1 can be shown.
+fn at_most(finding: Finding, b: &Side<'_>) -> Finding {
+    bounded(finding, b, "most", Ordering::Less, |Bounds { hi, .. }| Bounds { lo: None, hi })
+}
+
+fn bounded(
+    finding: Finding,
+    unknown: &Side<'_>,
+    word: &str,
+    shown: Ordering,
+    keep: fn(Bounds) -> Bounds,
+) -> Finding {
+    let CellSummary { target, cost, .. } = unknown.cell.summary;
+    let is_shown = finding.estimate.value.partial_cmp(&1.0) == Some(shown);
+    let asked = cost.priced.saturating_add(cost.unknown);
+    let note = format!(
+        "at {word}: {} of {asked} attempts of {target} are without a known cost, which counts as nothing",
+        cost.unknown
+    );
+    Finding {
+        estimate: Estimate { bounds: keep(finding.estimate.bounds), ..finding.estimate },
+        narrow: keep(finding.narrow),
+        p: if is_shown { finding.p } else { 1.0 },
+        need: if is_shown { finding.need } else { Need::Unknown },
+        notes: finding.notes.into_iter().chain([note]).collect(),
+        ..finding
+    }
+}
+
+/// As [`cost`], as if all costs were known.
+fn known_cost(a: &Side<'_>, b: &Side<'_>, members: usize, seed: u64) -> Option<Finding> {
     let (of_a, of_b) = (a.prompts.as_ref()?, b.prompts.as_ref()?);
     let both = of_a.iter().filter_map(|(prompt, a)| Some((*a, *of_b.get(prompt)?)));
     let (totals_a, totals_b): (Vec<Totals>, Vec<Totals>) = both.unzip();

@@ -1,5 +1,6 @@
 //! Targets held against each other: what differs, by how much, and how sure that is.
 
+mod beside;
 mod figures;
 mod finding;
 mod methods;
@@ -9,8 +10,9 @@ use inferometer_stats::{Prob, holm};
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Kept;
-use crate::{Arrival, Num, Profile, Rate, Study};
+use crate::{Arrival, CellSummary, Num, Profile, Rate, Study};
 
+use beside::Beside;
 use figures::{COMPARED, headline};
 use finding::Finding;
 use side::Side;
@@ -18,12 +20,15 @@ use side::Side;
 /// Pairs of targets that are compared in one run, over all workloads and loads: that of 10 targets on 11 of them.
 const MAX_PAIRS: usize = 500;
 
+/// Cells that are named in a warning.
+const MAX_NAMED: usize = 10;
+
 /// What the pairs say.
 #[derive(Default)]
 pub(crate) struct Compared {
     pub(crate) comparisons: Vec<Comparison>,
-    /// Said where not every pair was compared.
-    pub(crate) warning: Option<String>,
+    /// What was not compared, and what comparisons rest on.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Every pair of targets under the same workload and load, on every figure that can be compared. In each, the plan's
@@ -32,18 +37,60 @@ pub(crate) fn compare(study: &Study, cells: &[Kept<'_>]) -> Compared {
     let mut compared = Compared::default();
     let mut left = MAX_PAIRS;
     let mut cut = 0;
+    let mut apart = 0;
+    let mut bounded = Vec::new();
     for group in groups(cells) {
         let all = group.len() * group.len().saturating_sub(1) / 2;
         let taken = all.min(left);
         left -= taken;
         cut += all - taken;
         if taken > 0 {
-            compared.comparisons.extend(Group::new(study, group, taken).compare());
+            let group = Group::new(study, group, taken);
+            let found = group.compare();
+            if !found.is_empty() {
+                apart += group.beside.iter().filter(|beside| beside.is_apart).count();
+                bounded.extend(group.sides.iter().filter_map(bounded_cost));
+            }
+            compared.comparisons.extend(found);
         }
     }
-    compared.warning =
-        (cut > 0).then(|| format!("{cut} pairs of targets were not compared: {MAX_PAIRS} are the most"));
+    compared.warnings = warnings(cut, apart, &bounded);
     compared
+}
+
+/// `cut` pairs were not compared, `apart` ones were not asked in turn, and of `bounded` the cost is a lower bound.
+fn warnings(cut: usize, apart: usize, bounded: &[String]) -> Vec<String> {
+    let cut =
+        (cut > 0).then(|| format!("{cut} pairs of targets were not compared: {MAX_PAIRS} are the most"));
+    let apart = (apart > 0).then(|| {
+        let pairs = if apart == 1 {
+            "1 pair of targets was".to_owned()
+        } else {
+            format!("{apart} pairs of targets were")
+        };
+        format!(
+            "{pairs} measured one after the other, not in turn: a drift of the hour counts as a difference"
+        )
+    });
+    let named: Vec<&str> = bounded.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = bounded.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let costs = (!named.is_empty()).then(|| {
+        format!("costs are compared only as far as lower bounds decide, for {}{more}", named.join(", "))
+    });
+    [cut, apart, costs].into_iter().flatten().collect()
+}
+
+/// The cell whose cost is only bounded, and by how many attempts.
+fn bounded_cost(side: &Side<'_>) -> Option<String> {
+    let CellSummary { target, workload, load, cost, .. } = side.cell.summary;
+    (side.prompts.is_some() && side.is_cost_bound()).then(|| {
+        format!(
+            "{target} on {workload}, {load} ({} of {} attempts of unknown cost)",
+            cost.unknown,
+            cost.priced.saturating_add(cost.unknown)
+        )
+    })
 }
 
 /// Cells of one workload and load, in the plan's order.
@@ -65,13 +112,15 @@ fn groups<'a>(cells: &[Kept<'a>]) -> Vec<Vec<Kept<'a>>> {
 struct Group<'a> {
     study: &'a Study,
     sides: Vec<Side<'a>>,
-    /// How many pairs are compared, in order.
-    pairs: usize,
+    /// What lies beside each pair that is compared, in their order.
+    beside: Vec<Beside>,
 }
 
 impl<'a> Group<'a> {
     fn new(study: &'a Study, cells: Vec<Kept<'a>>, pairs: usize) -> Self {
-        Group { study, sides: cells.into_iter().map(Side::new).collect(), pairs }
+        let sides: Vec<Side<'a>> = cells.into_iter().map(Side::new).collect();
+        let beside = of_two(&sides).take(pairs).map(|(a, b)| Beside::of(a, b)).collect();
+        Group { study, sides, beside }
     }
 
     fn compare(&self) -> Vec<Comparison> {
@@ -88,17 +137,13 @@ impl<'a> Group<'a> {
     /// One figure over all pairs: a family where a profile declares it.
     fn figure(&self, metric: &str, statistic: Statistic) -> Vec<Comparison> {
         let family = self.family(metric, statistic);
-        let members = if family.is_some() { self.pairs } else { 1 };
-        let pairs = self
-            .sides
-            .iter()
-            .enumerate()
-            .flat_map(|(i, a)| self.sides.iter().skip(i + 1).map(move |b| (a, b)));
-        let numbered = (0_u64..).zip(pairs.take(self.pairs));
+        let members = if family.is_some() { self.beside.len() } else { 1 };
+        let numbered = (0_u64..).zip(of_two(&self.sides).zip(&self.beside));
         let seed = |number: u64| self.study.seed.wrapping_add(number);
-        let mut found: Vec<(Comparison, Finding, u64)> = numbered
-            .filter_map(|(number, (a, b))| {
+        let mut found: Vec<(Comparison, Finding, bool, u64)> = numbered
+            .filter_map(|(number, ((a, b), beside))| {
                 let mut finding = find(metric, statistic, (a, b), members, seed(number))?;
+                finding.notes.extend(beside.notes.iter().cloned());
                 finding.notes.extend(self.same_twice(a, b));
                 let comparison = Comparison {
                     workload: a.cell.summary.workload.clone(),
@@ -110,18 +155,23 @@ impl<'a> Group<'a> {
                     family: family.map(|profile| profile.kind.name().to_owned()),
                     ..finding.comparison()
                 };
-                Some((comparison, finding, seed(number)))
+                Some((comparison, finding, beside.is_void, seed(number)))
             })
             .collect();
         if family.is_some() {
-            let ps: Vec<f64> = found.iter().map(|(_, finding, _)| finding.p).collect();
+            // What is not valid shows nothing: it must not make room for the others.
+            let p = |finding: &Finding, is_void| if is_void { 1.0 } else { finding.p };
+            let ps: Vec<f64> = found.iter().map(|(_, finding, is_void, _)| p(finding, *is_void)).collect();
             for ((comparison, ..), p) in found.iter_mut().zip(holm::adjust(&ps)) {
                 comparison.p_holm = Num::new(p);
             }
         }
         let margins = self.study.equivalence;
-        let judged = found.into_iter().map(|(mut comparison, finding, seed)| {
-            finding.judge(&mut comparison, margins, members, seed);
+        let judged = found.into_iter().map(|(mut comparison, finding, is_void, seed)| {
+            // Without a judgement it stays what cannot be told apart.
+            if !is_void {
+                finding.judge(&mut comparison, margins, members, seed);
+            }
             comparison
         });
         judged.collect()
@@ -149,6 +199,12 @@ impl<'a> Group<'a> {
                 && is_of(&profile.load, &summary.load)
         })
     }
+}
+
+/// Every two of the sides, in the plan's order.
+fn of_two<'s, 'a>(sides: &'s [Side<'a>]) -> impl Iterator<Item = (&'s Side<'a>, &'s Side<'a>)> {
+    let with_later = |(i, a)| sides.iter().skip(i + 1).map(move |b| (a, b));
+    sides.iter().enumerate().flat_map(with_later)
 }
 
 /// What the statistic's own method finds about a pair.

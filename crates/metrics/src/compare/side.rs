@@ -1,6 +1,6 @@
 //! A cell prepared to be held against others: what every pair of it needs, made once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use inferometer_stats::mover::Estimate;
 use inferometer_stats::quantile::estimate_with_n_eff;
@@ -10,11 +10,15 @@ use crate::kept::Kept;
 use crate::names::name;
 use crate::row::Row;
 
-/// What two requests must share to be a pair. Without blocks a request is told by its place in the plan, within one by
-/// how often its prompt had come before: slices end at a time, hence at different places.
+use super::beside;
+
+/// What two requests must share to be a pair: the same prompt at the same place in the plan of one run. Not the block:
+/// slices of several slots end at a time, so that the same place lies in different ones, and a prompt's place is the
+/// same for every target. Where a place comes up again, the first goes with the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
-    block: Option<u32>,
+    run: u64,
+    seq: u64,
     role: Option<&'static str>,
     prompt: u64,
     turn: u64,
@@ -36,7 +40,8 @@ pub(super) struct Side<'a> {
     pub(super) cell: Kept<'a>,
     /// Requests by key, ascending; of those that were not cut by the run.
     requests: Vec<(Key, &'a Row)>,
-    /// By prompt; `None` where some cost is not known.
+    pub(super) blocks: BTreeSet<u32>,
+    /// By prompt; `None` where no cost is known. What is not known counts as nothing.
     pub(super) prompts: Option<BTreeMap<u64, Totals>>,
     tails: Vec<Tail>,
 }
@@ -44,10 +49,16 @@ pub(super) struct Side<'a> {
 impl<'a> Side<'a> {
     pub(super) fn new(cell: Kept<'a>) -> Self {
         let tails = [name::TTFT, name::LATENCY].into_iter().filter_map(|metric| tail(cell, metric));
-        Side { cell, requests: keyed(cell), prompts: by_prompt(cell), tails: tails.collect() }
+        Side {
+            cell,
+            requests: keyed(cell),
+            blocks: beside::blocks(cell),
+            prompts: by_prompt(cell),
+            tails: tails.collect(),
+        }
     }
 
-    /// Requests of both sides that belong together, in the order of blocks.
+    /// Requests of both sides that belong together, in the order of the plan.
     pub(super) fn pairs(&self, other: &Side<'a>) -> Vec<(&'a Row, &'a Row)> {
         let mut others = other.requests.iter().peekable();
         let partner = |(key, row): &(Key, &'a Row)| {
@@ -58,6 +69,11 @@ impl<'a> Side<'a> {
             Some((*row, *partner))
         };
         self.requests.iter().filter_map(partner).collect()
+    }
+
+    /// Whether its cost is only a lower bound: that of some attempts is not known.
+    pub(super) fn is_cost_bound(&self) -> bool {
+        self.cell.summary.cost.lower_bound
     }
 
     pub(super) fn requests(&self) -> usize {
@@ -87,9 +103,9 @@ fn keyed(cell: Kept<'_>) -> Vec<(Key, &Row)> {
     rows.sort_by_key(|row| row.seq);
     let mut turns: HashMap<Key, u64> = HashMap::new();
     let key = |row: &Row| {
-        let mut key = Key { block: row.block, role: row.role, prompt: row.prompt, turn: 0 };
+        let mut key = Key { run: row.run, seq: row.seq, role: row.role, prompt: row.prompt, turn: 0 };
         let turn = turns.entry(key).or_default();
-        key.turn = if row.block.is_some() { *turn } else { row.seq };
+        key.turn = *turn;
         *turn += 1;
         key
     };
@@ -100,14 +116,11 @@ fn keyed(cell: Kept<'_>) -> Vec<(Key, &Row)> {
 }
 
 fn by_prompt(cell: Kept<'_>) -> Option<BTreeMap<u64, Totals>> {
-    let cost = &cell.summary.cost;
-    if cost.total_usd.is_none() || cost.lower_bound {
-        return None;
-    }
+    cell.summary.cost.total_usd.as_ref()?;
     let mut prompts: BTreeMap<u64, Totals> = BTreeMap::new();
     for row in cell.attempts {
         let totals = prompts.entry(row.prompt).or_default();
-        totals.0 += row.cost.get()?;
+        totals.0 += row.cost.get().unwrap_or(0.0);
         totals.1 += f64::from(u8::from(row.is_final && row.is_useful));
     }
     Some(prompts)

@@ -80,9 +80,13 @@ fn summary(truths: &[Truth], kinds: &[ProfileKind], samples: Vec<Sample>) -> Sum
 }
 
 fn summary_of(truths: &[Truth], study: Study, samples: Vec<Sample>) -> Summary {
+    summary_in(&truths.iter().map(context).collect::<Vec<_>>(), study, samples)
+}
+
+fn summary_in(contexts: &[CellContext], study: Study, samples: Vec<Sample>) -> Summary {
     let manifest = Manifest {
         state: State::Complete,
-        cells: truths.iter().map(|truth| serde_json::to_value(context(truth)).unwrap()).collect(),
+        cells: contexts.iter().map(|context| serde_json::to_value(context).unwrap()).collect(),
         study: serde_json::to_value(study).unwrap(),
         ..Manifest::default()
     };
@@ -190,7 +194,7 @@ fn the_same_address_and_model_are_shown_as_an_a_a() {
 }
 
 #[test]
-fn pairs_are_of_one_block_and_prompt() {
+fn pairs_are_of_one_place_and_prompt() {
     let truths = [PLAIN, Truth { name: "b", ..PLAIN }];
     let mut all = samples(&truths, 40, 1);
     // Ten blocks are missing from the second, and of ten more it was asked another prompt.
@@ -201,6 +205,109 @@ fn pairs_are_of_one_block_and_prompt() {
     let summary = summary(&truths, &[], all);
     let comparison = found(&summary, name::TTFT, Statistic::Typical).unwrap();
     assert_eq!((comparison.n, comparison.notes.len()), (20, 1), "{comparison:?}");
+}
+
+/// Slices of several slots end at a time: the quick target is further on in each than the slow one.
+#[test]
+fn slices_of_several_slots_lose_no_pairs() {
+    let truths = [PLAIN, Truth { name: "b", slow: 2.0, ..PLAIN }];
+    let check = |change: fn(&mut Sample), pairs: Option<u64>| {
+        let mut all = samples(&truths, 60, 1);
+        for sample in &mut all {
+            sample.block =
+                Some(u32::try_from(sample.seq).unwrap() / if sample.target == "a" { 12 } else { 5 });
+            change(sample);
+        }
+        let summary = summary(&truths, &[], all);
+        let typical = found(&summary, name::TTFT, Statistic::Typical);
+        assert_eq!(typical.map(|c| c.n), pairs, "{typical:?}");
+    };
+    check(|_| (), Some(60));
+    // Of two runs, what stands at the same place is no pair: by their names, or by their time windows.
+    check(|sample| sample.run_id.clone_from(&sample.target), None);
+    check(|sample| sample.window = Some(sample.target.clone()), None);
+    check(|sample| sample.run_id = format!("run {}", sample.seq % 2), Some(60));
+}
+
+#[test]
+fn targets_that_did_not_take_turns_are_marked() {
+    let truths = [PLAIN, Truth { name: "b", ..PLAIN }];
+    let check = |blocks: fn(&Sample) -> Option<u32>, is_together: bool, is_marked: bool| {
+        let mut all = samples(&truths, 40, 1);
+        for sample in &mut all {
+            sample.block = blocks(sample);
+            if is_together {
+                sample.end_ns = sample.end_ns.map(|end| end + 10_000 * MS);
+            }
+        }
+        let summary = summary(&truths, &[], all);
+        let is_note = |note: &String| note.starts_with("measured one after the other");
+        assert!(!summary.comparisons.is_empty());
+        for comparison in &summary.comparisons {
+            assert_eq!(comparison.notes.iter().any(is_note), is_marked, "{comparison:?}");
+        }
+        let is_said = |warning: &String| warning.starts_with("1 pair of targets was measured one after");
+        assert_eq!(summary.warnings.iter().filter(|w| is_said(w)).count(), usize::from(is_marked));
+    };
+    check(|sample| Some(u32::try_from(sample.seq).unwrap() / 8), false, false);
+    check(|sample| Some(u32::try_from(sample.seq).unwrap() / 10), false, true);
+    check(|_| None, false, true);
+    check(|sample| Some(u32::try_from(sample.seq).unwrap() / 10), true, false);
+    check(|_| None, true, false);
+}
+
+#[test]
+fn what_is_not_valid_is_told_apart_from_nothing() {
+    let truths =
+        [PLAIN, Truth { name: "b", slow: 3.0, cost: 0.01, ..PLAIN }, Truth { name: "c", slow: 3.0, ..PLAIN }];
+    let mut contexts: Vec<CellContext> = truths.iter().map(context).collect();
+    contexts[1].health.channel_full = 3;
+    let profiles = vec![Profile { kind: ProfileKind::Rag, ..Profile::default() }];
+    let study = Study { profiles, seed: 7, ..Study::default() };
+    let summary = summary_in(&contexts, study, samples(&truths, 60, 1));
+    let note = "not valid: b: the channel to the writer was full 3 times";
+    for comparison in &summary.comparisons {
+        let is_of_b = comparison.a == "b" || comparison.b == "b";
+        assert_eq!(comparison.notes.iter().any(|found| found == note), is_of_b, "{comparison:?}");
+        let is_silent = comparison.verdict == Standing::NotDistinguishable && comparison.needed_n.is_none();
+        assert!(is_silent || !is_of_b, "{comparison:?}");
+        assert!(!is_of_b || comparison.p_holm.is_none_or(|p| p.get() == 1.0), "{comparison:?}");
+    }
+    assert!(summary.comparisons.iter().any(|c| c.b == "c" && c.verdict == Standing::Better));
+}
+
+/// The verdict on the costs of `a` against `b`, of which the last attempt has no known cost.
+fn check_bound(costs: [f64; 2], unknown: &[&str], expected: Option<Standing>) {
+    let truths = [Truth { cost: costs[0], ..PLAIN }, Truth { name: "b", cost: costs[1], ..PLAIN }];
+    let mut all = samples(&truths, 60, 1);
+    for sample in all.iter_mut().filter(|s| s.seq == 59 && unknown.contains(&s.target.as_str())) {
+        (sample.cost_usd, sample.cost_source) = (None, None);
+    }
+    let summary = summary(&truths, &[ProfileKind::Rag], all);
+    let comparison = found(&summary, name::COST_PER_USEFUL, Statistic::CostPerUseful);
+    assert_eq!(comparison.map(|c| c.verdict), expected, "{comparison:?}");
+    if let Some(comparison) = comparison {
+        let is_noted = |note: &String| note.ends_with("without a known cost, which counts as nothing");
+        assert!(comparison.notes.iter().any(is_noted), "{comparison:?}");
+        let open = if unknown == ["a"] { comparison.value.hi } else { comparison.value.lo };
+        assert_eq!(open, None, "{comparison:?}");
+        assert!(comparison.verdict != Standing::NotDistinguishable || comparison.p.unwrap().get() > 0.05);
+    }
+    let named = |target: &str| format!("{target} on chat, c1 (1 of 60 attempts of unknown cost)");
+    let named: Vec<String> = unknown.iter().map(|target| named(target)).collect();
+    let warning = format!("costs are compared only as far as lower bounds decide, for {}", named.join(", "));
+    assert!(summary.warnings.contains(&warning), "{:?}", summary.warnings);
+}
+
+#[test]
+fn a_cost_that_is_a_lower_bound_is_never_the_cheaper_one() {
+    use Standing::{Better, NotDistinguishable, Worse};
+    check_bound([0.001, 0.003], &["b"], Some(Better));
+    check_bound([0.003, 0.001], &["a"], Some(Worse));
+    check_bound([0.001, 0.003], &["a"], Some(NotDistinguishable));
+    check_bound([0.003, 0.001], &["b"], Some(NotDistinguishable));
+    check_bound([0.001, 0.001], &["b"], Some(NotDistinguishable));
+    check_bound([0.001, 0.003], &["a", "b"], None);
 }
 
 /// The same target twice: at most one family in twenty may find a difference. 200 seeds, 10 expected; 21 or more have a
