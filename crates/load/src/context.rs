@@ -41,6 +41,7 @@ pub(crate) fn measured(
     let stop = run.course.stop;
     let limited_by_count = stop.requests.is_some_and(|requests| run.course.next >= requests);
     let is_whole = stopped.is_none() && !limited_by_count;
+    let held_share = run.held_share();
     let slices = run.slices.into_windows();
     let window = run.window.map(|Window { from_ns, to_ns }| {
         // In one piece it is what was planned, whoever drained after it; else to the last end.
@@ -54,6 +55,7 @@ pub(crate) fn measured(
         window,
         slices,
         missing: run.course.missing,
+        held_share,
         gap: run.gap.or_else(|| match stopped {
             Some(Stopped::Spent(reason)) if !run.course.is_over() && !limited_by_count => Some(reason),
             _ => None,

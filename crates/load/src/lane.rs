@@ -84,6 +84,9 @@ pub(crate) struct Run {
     pub(crate) window: Option<Window>,
     /// Of the last piece, while it is the only one.
     pub(crate) at_work: Option<AtWork>,
+    /// What its slots waited for other lanes that run at once, and all their time.
+    held: Duration,
+    slot_time: Duration,
     pieces: u32,
 }
 
@@ -108,6 +111,8 @@ impl Run {
             slices: Slices::default(),
             window: None,
             at_work: None,
+            held: Duration::ZERO,
+            slot_time: Duration::ZERO,
             pieces: 0,
         }
     }
@@ -133,6 +138,12 @@ impl Run {
         self.current.is_none() && !self.course.is_over()
     }
 
+    /// Share of its slots' time that they waited for other lanes, where they may have to.
+    pub(crate) fn held_share(&self) -> Option<f64> {
+        let share = self.held.as_secs_f64() / self.slot_time.as_secs_f64();
+        (!self.slot_time.is_zero()).then_some(share.min(1.0))
+    }
+
     /// Why nothing more is sent.
     pub(crate) fn refuse(&mut self, words: String) {
         self.gap = Some(words);
@@ -152,6 +163,10 @@ impl Run {
         let is_open = matches!(phase.piece.arrival, Arrival::Open { .. });
         let took = origin.filter(|_| !is_open).map_or(Duration::ZERO, |origin| now - origin);
         self.course.took(phase.used(), took, phase.missing());
+        if let (Some(_), Arrival::Closed { slots, .. }) = (&phase.piece.place, &phase.piece.arrival) {
+            self.held += reports.iter().map(|report| report.held).sum::<Duration>();
+            self.slot_time += took.saturating_mul(*slots);
+        }
         if let Some(origin) = origin {
             self.add(Window { from_ns: axis.ns(origin), to_ns: axis.ns(now.max(origin)) });
         }

@@ -27,6 +27,8 @@ pub(crate) struct ShardReport {
     pub(crate) dropped: u64,
     pub(crate) channel_full: u64,
     pub(crate) slots: Slots,
+    /// What its slots waited for other lanes, added up.
+    pub(crate) held: Duration,
     /// Time on a core, and in all.
     pub(crate) cpu: Option<(Duration, Duration)>,
 }

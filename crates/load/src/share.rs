@@ -30,6 +30,7 @@ pub(crate) struct Share<C: Connect> {
     started: Counter<u64>,
     pub(crate) channel_full: Counter<u64>,
     slots: Counter<Slots>,
+    held: Counter<Duration>,
     /// Attempts whose answer is complete and whose end is still awaited, apart from their slots.
     pub(crate) completing: RefCell<JoinSet<()>>,
 }
@@ -46,6 +47,7 @@ impl<C: Connect + 'static> Share<C> {
             started: Counter::default(),
             channel_full: Counter::default(),
             slots: Counter::default(),
+            held: Counter::default(),
             completing: RefCell::default(),
         }
     }
@@ -160,11 +162,13 @@ impl<C: Connect + 'static> Share<C> {
             return self.phase.claim(free, clock).map(|seq| self.ask(seq, free));
         };
         let seq = place.claim(&self.phase, free, clock)?;
-        tokio::select! {
+        let admitted = tokio::select! {
             biased;
-            at = place.admitted(seq, clock) => Some(self.ask(seq, free.max(at))),
+            at = place.admitted(seq, clock) => Some(free.max(at)),
             () = self.cut() => None,
-        }
+        };
+        self.held.set(self.held.get() + (admitted.unwrap_or_else(|| clock.now()) - free));
+        admitted.map(|at| self.ask(seq, at))
     }
 
     /// Whether requests in flight are cut.
@@ -211,6 +215,7 @@ impl<C: Connect + 'static> Share<C> {
             dropped,
             channel_full: self.channel_full.get(),
             slots: self.slots.get(),
+            held: self.held.get(),
             cpu: used.map(|used| (used, wall)),
         }
     }

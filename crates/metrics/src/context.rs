@@ -87,6 +87,8 @@ pub struct CellContext {
     pub slices: Vec<Window>,
     /// Trials given up because the target lagged too far behind the others.
     pub missing: u64,
+    /// Closed loop whose targets run at once: share of its slots' time that they waited for slower targets.
+    pub held_share: Option<f64>,
     /// Why nothing, or not all, was measured: the target's own words.
     pub gap: Option<String>,
     /// Whether the load stopped at a count of requests: ramp and drain are then part of the window.
@@ -112,7 +114,16 @@ pub struct CellContext {
     pub health: ClientHealth,
 }
 
+/// Share of the slots' time that may go to waiting for other targets before the cell's rates are no longer its target's.
+const MAX_HELD_SHARE: f64 = 0.05;
+
 impl CellContext {
+    /// The share of its slots' time that waiting for slower targets took, where it was too much for a rate to be the
+    /// target's own.
+    pub(crate) fn held_back(&self) -> Option<f64> {
+        self.held_share.filter(|share| *share > MAX_HELD_SHARE)
+    }
+
     /// Whether `sample` belongs to this cell.
     pub fn owns(&self, sample: &Sample) -> bool {
         self.target == sample.target && self.workload == sample.workload && self.load == sample.load

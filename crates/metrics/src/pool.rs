@@ -123,6 +123,7 @@ fn join(cell: &mut CellContext, later: CellContext) {
         cell.arrival = later.arrival;
     }
     cell.missing = cell.missing.saturating_add(later.missing);
+    cell.held_share = larger(cell.held_share, later.held_share);
     cell.gap = match (cell.gap.take(), later.gap) {
         (Some(a), Some(b)) if a != b => Some(format!("{a}; {b}")),
         (a, b) => a.or(b),

@@ -33,6 +33,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
         return Throughput { notes: vec![NO_TIME.to_owned()], ..Throughput::default() };
     }
     let seconds = inputs.spans.seconds();
+    let is_held_back = inputs.context.held_back().is_some();
     let inside = &inputs.timeline.inside;
     let all = |tokens: u64, events: u64| tokens as f64 + events as f64 * inputs.tokens_per_event;
     let tokens = all(inside.tokens, inside.events);
@@ -47,13 +48,15 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
         window_s: seconds.and_then(Num::new),
         output_token_throughput: Rate { value: known(per_second(tokens)), note, ..Rate::default() },
         request_throughput: Rate { value: per_second(ended as f64), ..Rate::default() },
-        useful_token_throughput: known(per_second(all(inside.useful_tokens, inside.useful_events))),
+        // Has no note of its own, and is what targets are ranked by.
+        useful_token_throughput: known(per_second(all(inside.useful_tokens, inside.useful_events)))
+            .filter(|_| !is_held_back),
         output_character_throughput: per_second(inside.chars as f64),
         output_tokens: known(Num::new(tokens)),
         unfinished_tokens: known(Num::new(unfinished)),
         includes_unfinished,
         sources: sources(inputs.rows, inside),
-        steady: steady::of(inputs),
+        steady: if is_held_back { None } else { steady::of(inputs) },
         buckets: Some(buckets),
         peak: known(peak),
         mean: known(mean),
@@ -85,6 +88,12 @@ fn sources(rows: &[Row], inside: &Inside) -> Vec<String> {
 
 fn notes(inputs: &Inputs<'_>) -> Vec<String> {
     let mut notes = Vec::new();
+    if let Some(share) = inputs.context.held_back() {
+        let percent = share * 100.0;
+        notes.push(format!(
+            "held back by slower targets {percent:.0} % of the time: not what this target can do"
+        ));
+    }
     if inputs.context.limited_by_count {
         notes.push("limited by count: ramp and drain are in the window".to_owned());
     }

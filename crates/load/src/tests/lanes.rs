@@ -110,6 +110,27 @@ fn together_lanes_keep_near_each_other() {
     assert_eq!(played.seen.iter().map(|seen| seen.peak.get()).collect::<Vec<_>>(), [4, 4]);
 }
 
+/// A target that waits for a slower one is told apart from one that is as slow.
+#[test]
+fn what_slots_wait_for_others_is_kept() {
+    let check = |arrival, together, after_ms: [u64; 2], right: [Option<f64>; 2]| {
+        let scripts = after_ms.into_iter().map(|after| answers(move |_| after)).collect();
+        let played = Stage::new(arrival, count(400), scripts).interleaved(together).play();
+        let held: Vec<_> = played.contexts.iter().map(|cell| cell.held_share).collect();
+        let is_near = |(held, right): (&Option<f64>, Option<f64>)| match (held, right) {
+            (Some(held), Some(right)) => (held - right).abs() < 0.04,
+            (held, right) => *held == right,
+        };
+        assert!(held.iter().zip(right).all(is_near), "{after_ms:?}: {held:?}");
+    };
+    // At the pace of the slow one, a quarter of the fast one's time is its target's.
+    check(closed(4), true, [50, 200], [Some(0.75), Some(0.0)]);
+    check(closed(4), true, [200, 200], [Some(0.0), Some(0.0)]);
+    check(closed(4), false, [50, 200], [None, None]);
+    let open = Arrival::Open { rate: 20.0, pattern: Pattern::Constant, cap: None };
+    check(open, true, [50, 200], [None, None]);
+}
+
 #[test]
 fn slices_are_each_target_s_own_time() {
     let constant = Arrival::Open { rate: 2.0, pattern: Pattern::Constant, cap: None };

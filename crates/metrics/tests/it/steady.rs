@@ -275,3 +275,22 @@ fn parts_of_a_resumed_run_that_overlap_say_nothing_per_second() {
     assert!(throughput.steady.is_none() && throughput.buckets.is_none());
     assert!(throughput.notes[0].contains("overlap"), "{:?}", throughput.notes);
 }
+
+/// What a target does that waits for slower ones is not what it can do: said, and in no comparison.
+#[test]
+fn a_rate_that_others_held_back_is_not_the_target_s() {
+    let check = |held_share, is_held: bool| {
+        let context = CellContext { held_share, ..closed(4) };
+        let throughput = sum_up(context, ramped(4, 5, 100, 2_000)).throughput;
+        let notes: Vec<_> = throughput.notes.iter().filter(|note| note.contains("held back")).collect();
+        assert_eq!(notes.len(), usize::from(is_held), "{held_share:?}: {notes:?}");
+        assert_eq!(
+            (throughput.steady.is_none(), throughput.useful_token_throughput.is_none()),
+            (is_held, is_held)
+        );
+        assert!(throughput.output_token_throughput.value.is_some());
+    };
+    check(None, false);
+    check(Some(0.05), false);
+    check(Some(0.44), true);
+}
