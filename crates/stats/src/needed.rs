@@ -15,8 +15,9 @@ const MAX_RESAMPLED: usize = 500;
 
 /// For Wilcoxon's test of paired differences at `alpha`: N = (z₁₋α/₂ + z_power)²/(3 (p′ − ½)²), p′ the share of pairs
 /// of differences whose sum is positive (Noether 1987, JASA 82). p′ is taken anew from resamples of the differences;
-/// the range is from the 10th to the 90th percentile of N, above the n that did not tell. `None` of an empty sample or
-/// one that holds NaN.
+/// the range is from the 10th to the 90th percentile of those N that lie above the n that did not tell. `None` where most
+/// do not: what should have told did not, and this formula does not know why. `None` of an empty sample or one that
+/// holds NaN.
 pub fn for_signed_rank(differences: &[f64], alpha: f64, seed: u64) -> Option<[u64; 2]> {
     let n = differences.len();
     let whole = effect(differences.to_vec())?;
@@ -32,7 +33,8 @@ pub fn for_signed_rank(differences: &[f64], alpha: f64, seed: u64) -> Option<[u6
 }
 
 /// For any estimate that is normal about the truth: `effect` away from equality with standard error `error` at n. The
-/// true effect is drawn about the estimate. `None` where one is not finite, or `error` is not positive.
+/// true effect is drawn about the estimate. `None` as [`for_signed_rank`], where one is not finite, or `error` is not
+/// positive.
 pub fn for_estimate(n: u64, effect: f64, error: f64, alpha: f64, seed: u64) -> Option<[u64; 2]> {
     if n == 0 || !effect.is_finite() || !(error > 0.0 && error.is_finite()) {
         return None;
@@ -54,18 +56,17 @@ fn effect(mut differences: Vec<f64>) -> Option<f64> {
 }
 
 /// n (z · error/effect)² for each effect: a standard error falls with √n.
-fn range(n: u64, error: f64, mut effects: Vec<f64>, alpha: f64) -> Option<[u64; 2]> {
-    if !is_alpha(alpha) || effects.is_empty() {
+fn range(n: u64, error: f64, effects: Vec<f64>, alpha: f64) -> Option<[u64; 2]> {
+    if !is_alpha(alpha) {
         return None;
     }
-    effects.sort_unstable_by(|a, b| b.abs().total_cmp(&a.abs()));
-    let z = normal_quantile(POWER) - normal_quantile(alpha / 2.0);
+    let (drawn, z) = (effects.len(), normal_quantile(POWER) - normal_quantile(alpha / 2.0));
     let needed = |effect: f64| (n as f64 * (z * error / effect).powi(2)).ceil().min(MAX_N as f64) as u64;
-    let at = |percent: usize| {
-        let effect = effects.get(effects.len() * percent / 100).copied().unwrap_or_default();
-        needed(effect).clamp(n.saturating_add(1).min(MAX_N), MAX_N)
-    };
-    Some([at(10), at(90)])
+    let mut above: Vec<u64> =
+        effects.into_iter().map(needed).filter(|needed| *needed > n.min(MAX_N - 1)).collect();
+    above.sort_unstable();
+    let at = |percent: usize| above.get(above.len() * percent / 100).copied();
+    (above.len() * 2 > drawn).then(|| Some([at(10)?, at(90)?]))?
 }
 
 #[cfg(test)]
@@ -91,6 +92,16 @@ mod tests {
         let [low, high] = for_signed_rank(&pairs, ALPHA, 1).unwrap();
         assert!(low <= 211 && 211 <= high && low > 60, "{low} to {high}");
         assert_eq!(for_signed_rank(&pairs, ALPHA, 1), Some([low, high]));
+    }
+
+    #[test]
+    fn what_should_have_told_promises_nothing() {
+        // Of an effect of four standard errors half of the n there is would do.
+        assert_eq!(range(100, 1.0, vec![4.0; 100], ALPHA), None);
+        let mixed = |clear: usize| (0..100).map(|i| if i < clear { 4.0 } else { 1.0 }).collect();
+        assert_eq!(range(100, 1.0, mixed(49), ALPHA), Some([785, 785]));
+        assert_eq!(range(100, 1.0, mixed(50), ALPHA), None);
+        assert_eq!(range(MAX_N * 2, 1.0, vec![1.0], ALPHA), Some([MAX_N, MAX_N]));
     }
 
     #[test]

@@ -59,6 +59,14 @@ pub fn interval_ranks(n: usize, p: Prob, alpha: f64) -> (Option<usize>, Option<u
     ((below > 0).then_some(below), (not_yet < n).then_some(not_yet + 1))
 }
 
+/// The least n whose ranks bound the p-quantile on both sides at error probability `alpha`: the extremes lie on one
+/// side of it with probability pⁿ and (1 − p)ⁿ, each at most α/2. `None` of an `alpha` that is none.
+pub fn closing_n(p: Prob, alpha: f64) -> Option<u64> {
+    let share = p.as_f64().max(1.0 - p.as_f64());
+    // Read as a number of cases, which ends: no share is 1.
+    is_alpha(alpha).then(|| ((alpha / 2.0).ln() / share.ln()).ceil().max(1.0) as u64)
+}
+
 /// The p-quantile of a sample of independent values with its interval at error probability `alpha`; `None` when the
 /// sample is empty.
 pub fn estimate(sample: &Sorted, p: Prob, alpha: f64) -> Option<Quantile> {
@@ -158,6 +166,18 @@ mod tests {
         assert_eq!([at(Prob::P50), at(Prob::P99), at(Prob::P999)], [Some(51), Some(100), Some(101)]);
         assert_eq!(nearest(&[7.5], Prob::P50), Some(7.5));
         assert_eq!(nearest::<u64>(&[], Prob::P50), None);
+    }
+
+    #[test]
+    fn ranks_bound_from_the_closing_n_on() {
+        for p in [Prob::P50, Prob::P95, Prob::P99] {
+            for alpha in [0.1, ALPHA, ALPHA / 45.0] {
+                let n = closing_n(p, alpha).unwrap() as usize;
+                let is_closed = |n| matches!(interval_ranks(n, p, alpha), (Some(_), Some(_)));
+                assert!(is_closed(n) && !is_closed(n - 1), "{p} at {alpha}: {n}");
+            }
+        }
+        assert_eq!((closing_n(Prob::P95, ALPHA), closing_n(Prob::P95, 0.0)), (Some(72), None));
     }
 
     fn hundred(map: impl Fn(u32) -> Point) -> Sorted {
