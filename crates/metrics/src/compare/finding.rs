@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use inferometer_stats::mover::Estimate;
-use inferometer_stats::{ALPHA, Bounds, equivalence, needed};
+use inferometer_stats::{ALPHA, Bounds, Prob, equivalence, needed, quantile};
 
 use crate::{Comparison, Equivalence, Num, Rate, Standing};
 
@@ -53,6 +53,17 @@ pub(super) enum Need {
         effect: f64,
         /// At this n.
         error: f64,
+    },
+    /// As an estimate, and at least as many as bound a quantile from both sides: before that no error tells anything.
+    Quantile {
+        /// Away from equality.
+        effect: f64,
+        /// At this n.
+        error: f64,
+        /// Which quantile.
+        p: Prob,
+        /// What an observation is worth in independent ones, of the side where that is less.
+        worth: f64,
     },
     /// It cannot be told.
     Unknown,
@@ -115,6 +126,11 @@ impl Finding {
         match &self.need {
             Need::Ranks(differences) => needed::for_signed_rank(differences, alpha, seed),
             Need::Estimate { effect, error } => needed::for_estimate(self.n, *effect, *error, alpha, seed),
+            Need::Quantile { effect, error, p, worth } => {
+                let closed = (quantile::closing_n(*p, alpha)? as f64 / worth).ceil() as u64;
+                let range = needed::for_estimate(self.n, *effect, *error, alpha, seed)?;
+                Some(range.map(|n| n.max(closed).min(needed::MAX_N)))
+            }
             Need::Unknown => None,
         }
     }

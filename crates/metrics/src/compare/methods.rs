@@ -75,7 +75,13 @@ pub(super) fn tail(metric: &str, p: Prob, a: &Side<'_>, b: &Side<'_>) -> Option<
     Some(Finding {
         scale: Scale::Milliseconds(of_a.value.min(of_b.value)),
         n: n as u64,
-        need: need(estimate),
+        need: match need(estimate) {
+            Need::Estimate { effect, error } => {
+                let worth = a.worth(metric, p).min(b.worth(metric, p));
+                Need::Quantile { effect, error, p, worth }
+            }
+            other => other,
+        },
         estimate,
         narrow: bounds_at(equivalence::ALPHA),
         p: mover::p_value(bounds_at, 0.0),

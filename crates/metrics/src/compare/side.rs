@@ -35,6 +35,13 @@ struct Tail {
     n_eff: [f64; 2],
 }
 
+impl Tail {
+    fn n_eff(&self, p: Prob) -> f64 {
+        let [p95, p99] = self.n_eff;
+        if p == Prob::P95 { p95 } else { p99 }
+    }
+}
+
 /// One cell.
 pub(super) struct Side<'a> {
     pub(super) cell: Kept<'a>,
@@ -88,9 +95,13 @@ impl<'a> Side<'a> {
     /// A quantile of a figure over all attempts, at an error probability; whether it is only a lower bound.
     pub(super) fn quantile(&self, metric: &str, p: Prob, alpha: f64) -> Option<(Estimate, bool)> {
         let tail = self.tail(metric)?;
-        let [p95, p99] = tail.n_eff;
-        let found = estimate_with_n_eff(&tail.sorted, p, alpha, if p == Prob::P95 { p95 } else { p99 })?;
+        let found = estimate_with_n_eff(&tail.sorted, p, alpha, tail.n_eff(p))?;
         Some((Estimate { value: found.value, bounds: found.bounds() }, found.above))
+    }
+
+    /// What an observation is worth in independent ones, at a quantile.
+    pub(super) fn worth(&self, metric: &str, p: Prob) -> f64 {
+        self.tail(metric).map_or(1.0, |tail| (tail.n_eff(p) / tail.sorted.len().max(1) as f64).min(1.0))
     }
 
     fn tail(&self, metric: &str) -> Option<&Tail> {

@@ -150,6 +150,26 @@ fn what_cannot_be_told_says_how_many_would_tell() {
     assert!(found(&summary, name::TTFT, Statistic::P99).is_none());
 }
 
+/// Ten targets are a family of 45: at 0.05/45 the rank bounds of a p95 close at 133 only, whatever the difference.
+#[test]
+fn no_n_is_promised_at_which_a_p95_is_not_even_bounded() {
+    let names: Vec<&'static str> = vec!["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let truths: Vec<Truth> = names
+        .into_iter()
+        .zip(0..)
+        .map(|(name, i)| Truth { name, slow: 1.0 + 0.15 * f64::from(i), ..PLAIN })
+        .collect();
+    let summary = summary(&truths, &[ProfileKind::Chat], samples(&truths, 90, 1));
+    let mut promised = 0;
+    for comparison in summary.comparisons.iter().filter(|c| c.family.is_some()) {
+        assert_eq!(comparison.verdict, Standing::NotDistinguishable, "{comparison:?}");
+        let Some([low, high]) = comparison.needed_n else { continue };
+        promised += 1;
+        assert!(low >= 133 && high >= low, "{comparison:?}");
+    }
+    assert!(promised > 0 && promised < 45, "{promised}");
+}
+
 #[test]
 fn a_headline_is_a_family_and_the_rest_explores() {
     let truths =
