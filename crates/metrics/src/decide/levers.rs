@@ -16,7 +16,8 @@ const FIGURES: [Read; 2] = [
     (name::TTFT, |cell| cell.summary.metrics.get(name::TTFT)?.p50.as_ref()?.value),
 ];
 
-/// By workload, load and figure. Only where a model has two providers or there are two models.
+/// By workload, load and figure. Only where a model has two providers or there are two models. A figure that is not
+/// valid, and a cost that is only a lower bound, is no end of any spread.
 pub(crate) fn levers(study: &Study, cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Lever> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for cell in cells.iter().filter(|cell| field::is_ordinary(cell.summary.arrival)) {
@@ -39,10 +40,15 @@ fn lever(
     (figure, read): Read,
 ) -> Option<Lever> {
     let mut by_model: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
+    let mut notes = Vec::new();
     for cell in cells.iter().filter(|c| c.summary.workload == workload && c.summary.load == load) {
         let info = study.targets.iter().find(|info| info.name == cell.summary.target);
         let value = read(cell).and_then(Num::finite).filter(|value| *value > 0.0);
         if let Some((info, value)) = info.filter(|info| !info.model.is_empty()).zip(value) {
+            if let Some(why) = unusable(cell, figure) {
+                notes.push(format!("without {}: {why}", cell.summary.target));
+                continue;
+            }
             by_model.entry(&info.model).or_default().push((&cell.summary.target, value));
         }
     }
@@ -70,8 +76,21 @@ fn lever(
         within_model: median(within).and_then(Num::new),
         across_models: across.and_then(Num::new),
         models,
+        notes,
     };
     (found.within_model.is_some() || found.across_models.is_some()).then_some(found)
+}
+
+/// Why a cell's figure cannot be an end of a spread, though it has one.
+fn unusable(cell: &Kept<'_>, figure: &str) -> Option<String> {
+    let cost = &cell.summary.cost;
+    let is_bound = figure == name::COST_PER_USEFUL && cost.lower_bound;
+    if !cell.summary.client.valid {
+        return Some("its figures are not valid".to_owned());
+    }
+    let asked = cost.priced.saturating_add(cost.unknown);
+    is_bound
+        .then(|| format!("its cost is a lower bound ({} of {asked} attempts of unknown cost)", cost.unknown))
 }
 
 /// The mean of the two middle ones where their number is even.

@@ -211,6 +211,9 @@ pub struct Lever {
     pub within_model: Option<Num>,
     /// Dearest ÷ cheapest (slowest ÷ quickest) model, each at its best provider.
     pub across_models: Option<Num>,
+    /// Which targets are left out, and why: their figures are not valid, or only lower bounds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How far the providers of one model are apart.

@@ -34,9 +34,12 @@ struct Part {
 
 /// The probability that the best of `cells` by `criterion` is none of the first `chosen` of them: blocks are drawn with
 /// replacement, the same ones for all (percentile bootstrap over blocks; without blocks, over requests). `None` for
-/// fewer than two targets or five blocks.
+/// fewer than two targets or five blocks, and by a cost that is only a lower bound.
 pub(super) fn p_not_best(criterion: Criterion, cells: &[Kept<'_>], chosen: usize, seed: u64) -> Option<Num> {
     if cells.len() < 2 || chosen == 0 || chosen >= cells.len() {
+        return None;
+    }
+    if criterion == Criterion::CostPerUseful && cells.iter().any(|cell| cell.summary.cost.lower_bound) {
         return None;
     }
     let parts: Vec<BTreeMap<u64, Part>> = cells.iter().map(|cell| by_block(criterion, *cell)).collect();

@@ -320,6 +320,41 @@ fn levers_of_provider_and_model() {
     assert_eq!(cost.models[0].ratio.unwrap().get(), 4.0);
 }
 
+/// Three targets that differ by cost, of which the cheapest has one attempt of unknown cost, or is not valid.
+#[test]
+fn what_is_a_bound_or_not_valid_is_in_no_lever() {
+    let truth = |name, cost| Truth { name, cost, ..PLAIN };
+    let truths = [truth("a", "0.001"), truth("b", "0.002"), truth("c", "0.004")];
+    let check = |is_bound: bool, is_void: bool, within: [f64; 2], note: &str| {
+        let attempts = truths.iter().zip(0..).flat_map(|(truth, index)| {
+            let is_unknown = move |block| is_bound && truth.name == "a" && block == 29;
+            (0..30).map(move |block| {
+                let attempt = attempt(truth, index, block).with(|sample| {
+                    if is_unknown(block) {
+                        (sample.cost_usd, sample.cost_source) = (None, None);
+                    }
+                });
+                (truth.name.to_owned(), attempt)
+            })
+        });
+        let mut contexts: Vec<CellContext> = truths.iter().map(context).collect();
+        contexts[0].health.channel_full = u64::from(is_void);
+        let summary = run(&study(&truths, vec![profile(ProfileKind::Rag)]), &contexts, attempts.collect());
+        let [cost, ttft] = summary.levers.as_slice() else { panic!("{:?}", summary.levers) };
+        let found = [cost, ttft].map(|lever| (lever.within_model.unwrap().get() * 10.0).round() / 10.0);
+        assert_eq!(found, within, "{cost:?}");
+        assert_eq!(cost.notes.join("; "), note);
+        assert_eq!(ttft.notes.is_empty(), !is_void);
+        let [decision] = summary.profiles.as_slice() else { panic!("{:?}", summary.profiles) };
+        let front = |name: &str| decision.candidates.iter().find(|c| c.target == name).unwrap().is_pareto;
+        assert_eq!((front("a"), front("b")), (!is_bound && !is_void, is_bound || is_void), "{decision:?}");
+        assert_eq!(decision.p_not_best.is_none(), is_bound, "{decision:?}");
+    };
+    check(false, false, [4.0, 1.0], "");
+    check(true, false, [2.0, 1.0], "without a: its cost is a lower bound (1 of 30 attempts of unknown cost)");
+    check(false, true, [2.0, 1.0], "without a: its figures are not valid");
+}
+
 /// The value and evidence of a setting of the first target.
 fn check_setting(summary: &Summary, name: &str, value: Option<f64>, said: &str) {
     let setting = summary.settings[0].values.iter().find(|setting| setting.name == name).unwrap();

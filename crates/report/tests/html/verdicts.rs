@@ -212,6 +212,7 @@ fn levers() -> Vec<Lever> {
         models,
         within_model: num(within),
         across_models: num(across),
+        ..Lever::default()
     };
     vec![
         lever(

@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{
     Bursts, Candidate, CellSummary, Certainty, ColdStart, ColdStarts, Comparison, Decision, Fallback,
-    GateResult, Lever, Metric, Num, RetryAdvice, Setting, Settings, Spread, Standing, Statistic, Study,
+    GateResult, Lever, Metric, Num, Rate, RetryAdvice, Setting, Settings, Spread, Standing, Statistic, Study,
     TargetInfo, name,
 };
 use inferometer_report::Format;
@@ -146,6 +146,7 @@ fn lever() -> Lever {
         }],
         within_model: num(2.0),
         across_models: num(40.0),
+        ..Lever::default()
     }
 }
 
@@ -250,11 +251,43 @@ fn no_line_is_wider_than_the_terminal_however_many_targets() {
         let shown = run.render(Format::Table, width, false);
         let widest = shown.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(widest <= width, "{widest} columns of {width}");
-        assert!(shown.lines().count() < 500, "{} lines", shown.lines().count());
-        assert!(shown.contains("26 more comparisons in summary.json"));
-        assert!(shown.contains("12 more rows in the details"), "{shown}");
+        assert!(shown.lines().count() < 300, "{} lines", shown.lines().count());
+        assert!(shown.contains("51 more comparisons in report.html and"), "{shown}");
+        assert!(shown.contains("11 candidates more in"), "{shown}");
+        assert!(shown.contains("12 more rows, for other targets, in"), "{shown}");
         assert!(!shown.contains("tokens/s per user p50"), "per-cell detail stays out of the terminal");
     }
+}
+
+/// What was felt of a burst is a time, a bound, or nothing; n and the reason stand beside it.
+#[test]
+fn a_burst_that_was_not_felt_is_said_to_be_so() {
+    let shown = |value: Option<f64>, hi: Option<f64>, note: &str| {
+        let mut run = study();
+        let bursts = run.summary.cells.last_mut().and_then(|cell| cell.bursts.as_mut()).unwrap();
+        let [value, hi] = [value, hi].map(|ms| ms.and_then(Num::new));
+        bursts.recovery = Rate { value, lo: None, hi, note: Some(note.to_owned()) };
+        let page = run.render(Format::Md, 120, false);
+        assert!(page.contains(note), "{page}");
+        page
+    };
+    let note = "not felt in 10 of 10 bursts: they waited no longer than at rest";
+    assert!(shown(None, None, note).contains("| not felt |"));
+    let note = "a bound: the first request after it was quick already, n = 3 bursts";
+    assert!(shown(None, Some(345.0), note).contains("| ≤ 345 ms |"));
+    assert!(shown(Some(345.0), None, "3 bursts are too few for an interval").contains("| 345 ms |"));
+}
+
+/// A screen gives the first few that are out with their reasons, and the others by name.
+#[test]
+fn on_a_screen_few_that_are_out_have_reasons() {
+    let mut run = study();
+    let out = |who: &str| format!("{who} is out: it fails more than 2 % of its requests (16 of 300).");
+    run.summary.profiles[0].reasons.splice(2..2, ["a", "b", "c", "d"].map(out));
+    let shown = run.render(Format::Table, 120, false);
+    assert!(shown.contains("b is out: it fails") && !shown.contains("c is out: it fails"), "{shown}");
+    assert!(shown.contains("Out too, for reasons in report.html and summary.json: c, d."), "{shown}");
+    assert!(run.render(Format::Md, 120, false).contains("d is out: it fails"));
 }
 
 /// Many decisions are a table on a screen.
