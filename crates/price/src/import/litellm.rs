@@ -78,9 +78,10 @@ fn price(entry: &Entry<'_>) -> Result<Price, Refusal> {
     Ok(Price {
         input: base.input,
         output: base.output,
-        cache_read: own(base.cache_read),
-        cache_write: own(base.cache_write),
-        reasoning: own(base.reasoning),
+        // A stated 0 is free: without it these tokens would be billed as plain input and output.
+        cache_read: base.cache_read,
+        cache_write: base.cache_write,
+        reasoning: base.reasoning,
         request: own(plain("input_cost_per_request", entry.get("input_cost_per_request").copied())?),
         minimum: None,
         tiers,
@@ -181,7 +182,16 @@ mod tests {
                 "input_cost_per_token_above_200k_tokens":6e-06,"output_cost_per_token_above_200k_tokens":2.25e-05,
                 "input_cost_per_token_above_200k_tokens_priority":9e-06,"input_cost_per_token_batches":1e-06"#,
             ),
-            Ok("input=3,output=15,cache_read=0.3,request=0.005,input>200000=6,output>200000=22.5"),
+            Ok(
+                "input=3,output=15,cache_read=0.3,cache_write=0,request=0.005,input>200000=6,output>200000=22.5",
+            ),
+        );
+        check(
+            &chat(
+                r#""input_cost_per_token":1e-06,"output_cost_per_token":3e-06,"cache_read_input_token_cost":0,
+                "cache_creation_input_token_cost":null,"output_cost_per_reasoning_token":0.0"#,
+            ),
+            Ok("input=1,output=3,cache_read=0,reasoning=0"),
         );
         check(
             &chat(
@@ -243,7 +253,10 @@ mod tests {
             price("gemini", "gemini-2.5-pro"),
             "input=1.25,output=10,cache_read=0.125,input>200000=2.5,output>200000=15,cache_read>200000=0.25"
         );
-        assert_eq!(price("deepseek", "deepseek-chat"), "input=0.28,output=0.42,cache_read=0.028");
+        assert_eq!(
+            price("deepseek", "deepseek-chat"),
+            "input=0.28,output=0.42,cache_read=0.028,cache_write=0"
+        );
         let again = crate::Book::parse(&import.book.to_string()).expect("what is written is read");
         assert_eq!(again, import.book);
     }

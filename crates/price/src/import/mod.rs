@@ -168,7 +168,7 @@ fn not_an_amount(name: &str, written: Option<&RawValue>) -> Refusal {
 }
 
 /// A price of 0 for a cache or for reasoning beside an input that is paid for: lists write it for what has no price of
-/// its own.
+/// its own. OpenRouter states 0 so; where a list leaves absent what has no price (LiteLLM), its 0 is kept.
 fn own(price: Option<Decimal>) -> Option<Decimal> {
     price.filter(|price| !price.is_zero())
 }
