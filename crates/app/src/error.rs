@@ -101,6 +101,7 @@ impl Error {
             | Self::Gate(_)
             | Self::Simulation { .. }
             | Self::Prices { .. }
+            | Self::Record(inferometer_record::RecordError::Twice(_))
             | Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {
                 Exit::Usage
             }

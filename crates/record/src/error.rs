@@ -52,6 +52,9 @@ pub enum RecordError {
         /// What was wrong.
         reason: String,
     },
+    /// One run among several that are to be pooled stands there more than once.
+    #[error("the run {0} is given twice: it would count twice; name each run once")]
+    Twice(String),
     /// The run was written by a later version.
     #[error("{} has schema {found}; this version reads up to {known}: use a newer inferometer", path.display())]
     Newer {

@@ -127,7 +127,7 @@ impl Pool {
         for recording in recordings {
             let mut part = Part { recording, shift: Shift::default(), last_ns: 0, renamed: BTreeMap::new() };
             if !seen.insert(part.manifest().run_id.clone()) {
-                return Err(part.refused("it is given twice, and would count twice"));
+                return Err(RecordError::Twice(part.manifest().run_id.clone()));
             }
             // A number at the end of its range leaves no room for another run, and is no run's of ours.
             part.shift = next.ok_or_else(|| {

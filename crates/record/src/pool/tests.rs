@@ -64,7 +64,8 @@ fn each_run_has_its_own_time_requests_and_blocks() {
 fn what_cannot_be_pooled_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let twice = Pool::new(vec![run(&folder, "a", &[0]), run(&folder, "a", &[0])]).unwrap_err();
-    assert!(twice.to_string().contains("given twice"), "{twice}");
+    assert!(matches!(&twice, RecordError::Twice(run) if run == "a"), "{twice}");
+    assert_eq!(twice.to_string(), "the run a is given twice: it would count twice; name each run once");
     let late = u64::MAX - STEP_NS;
     let full = Pool::new(vec![run(&folder, "d", &[late]), run(&folder, "e", &[0])]).unwrap_err();
     assert!(full.to_string().contains("too large"), "{full}");
