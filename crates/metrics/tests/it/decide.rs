@@ -407,7 +407,7 @@ fn check_keep_warm(penalty: impl Fn(u32) -> f64, value: Option<f64>, said: &str)
 fn keeping_warm_is_called_needless_only_where_that_is_shown() {
     check_keep_warm(|_| 1_000.0, Some(2_000.0), "low, n = 12: half the shortest gap that was cold");
     check_keep_warm(|_| -1.0, None, "not needed up to that gap, n = 12: shown to be at most 10 % longer");
-    let wide = |i: u32| if i % 3 == 0 { 900.0 } else { -20.0 };
+    let wide = |i: u32| if i.is_multiple_of(3) { 900.0 } else { -20.0 };
     check_keep_warm(wide, None, "not known (n = 12): neither a cold start nor less than 10 % is shown");
 }
 
