@@ -54,6 +54,11 @@ impl<'a> RunView<'a> {
         self.targets().any(|target| target.get("insecure").and_then(Value::as_bool) == Some(true))
     }
 
+    /// Whether another tool recorded it: `environment.imported_from` of the manifest.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.manifest.environment.get("imported_from").is_some_and(|from| !from.is_null())
+    }
+
     /// The targets as planned.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &'a Value> {
         self.manifest.plan.get("targets").and_then(Value::as_array).into_iter().flatten()

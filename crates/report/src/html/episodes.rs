@@ -1,8 +1,8 @@
 //! Cold starts and bursts.
 
-use inferometer_metrics::{Bursts, CellSummary, ColdStart, ColdStarts, Metric, QuantilePoint};
+use inferometer_metrics::{Bursts, CellSummary, ColdStart, ColdStarts, Metric, QuantilePoint, Rate};
 
-use crate::number::{count, digits, of};
+use crate::number::{count, digits, of, time};
 
 use super::story::Story;
 use super::table::{Cell, Column, Row, Table, Tone, Unit, draw_bars};
@@ -97,23 +97,36 @@ fn bursts(story: &Story<'_>) -> Table {
     table
 }
 
+/// How long a burst was felt: a time, a bound of it, or that it was not.
+fn recovery(at: &str, recovery: &Rate) -> Cell {
+    let is_unfelt = recovery.note.as_ref().is_some_and(|note| note.starts_with("not felt"));
+    let said = match (recovery.value, recovery.lo, recovery.hi) {
+        (None, ..) if is_unfelt => "not felt".to_owned(),
+        (None, Some(lo), _) => format!(">\u{a0}{}", time(lo)),
+        (None, None, Some(hi)) => format!("≤\u{a0}{}", time(hi)),
+        _ => return Cell::rate(at, recovery, Unit::Ms),
+    };
+    Cell::text(said).figured(at, None, recovery.lo, recovery.hi)
+}
+
 fn burst_row(story: &Story<'_>, index: usize, cell: &CellSummary, bursts: &Bursts) -> Row {
     let at = format!("/cells/{index}/bursts");
-    let time = |field: &str, point: Option<&QuantilePoint>| Cell::time(&format!("{at}/{field}"), point);
+    let timed = |field: &str, point: Option<&QuantilePoint>| Cell::time(&format!("{at}/{field}"), point);
     let all = bursts.ttft.all_attempts.as_deref();
     let within = if all.is_some() { "ttft/all_attempts/p95" } else { "ttft/p95" };
     let toned = |cell: Cell, is_bad: bool| if is_bad { Cell { tone: Tone::Bad, ..cell } } else { cell };
     let refused = Cell::proportion(&format!("{at}/refused"), &bursts.refused);
     let failed = Cell::proportion(&format!("{at}/failed"), &bursts.failed);
+    let notes: Vec<&str> = bursts.recovery.note.iter().chain(&bursts.notes).map(String::as_str).collect();
     let cells = vec![
-        time("sent_within/p95", bursts.sent_within.p95.as_ref()),
-        time("rest_ttft/p50", bursts.rest_ttft.p50.as_ref()),
-        time("ttft/p50", bursts.ttft.p50.as_ref()),
-        time(within, all.unwrap_or(&bursts.ttft).p95.as_ref()),
+        timed("sent_within/p95", bursts.sent_within.p95.as_ref()),
+        timed("rest_ttft/p50", bursts.rest_ttft.p50.as_ref()),
+        timed("ttft/p50", bursts.ttft.p50.as_ref()),
+        timed(within, all.unwrap_or(&bursts.ttft).p95.as_ref()),
         toned(refused, bursts.refused.count > 0).with_count(&of(&bursts.refused)),
         toned(failed, bursts.failed.count > 0).with_count(&of(&bursts.failed)),
-        Cell::rate(&format!("{at}/recovery"), &bursts.recovery, Unit::Ms),
-        Cell::text(bursts.notes.join("; ")),
+        recovery(&format!("{at}/recovery"), &bursts.recovery),
+        Cell::text(notes.join("; ")),
     ];
     let detail = format!("{}, {} bursts of {}", cell.workload, count(bursts.n), bursts.size);
     Row { head: cell.target.clone(), detail, color: story.color(&cell.target), cells }

@@ -42,6 +42,8 @@ pub(super) struct Methods {
     client: String,
     is_client_bad: bool,
     certificate: Table,
+    /// Checks that could not run, and what they take.
+    unavailable: [(&'static str, &'static str); 4],
     targets: Option<Table>,
     self_check: Vec<(String, String)>,
     environment: Vec<(String, String)>,
@@ -58,6 +60,7 @@ pub(super) fn methods(story: &Story<'_>) -> Methods {
         client: client(story),
         is_client_bad: story.summary.cells.iter().any(|cell| !cell.client.valid),
         certificate: certificate(story),
+        unavailable: UNAVAILABLE,
         targets: targets(story),
         self_check: facts(&manifest.self_check),
         environment: facts(&manifest.environment),
@@ -230,6 +233,20 @@ fn again(story: &Story<'_>) -> Vec<(String, String)> {
         .filter_map(|(name, value)| Some((name.to_owned(), value.filter(|text| !text.is_empty())?)))
         .collect()
 }
+
+/// Checks of answers that are defined and could not run: nobody may take them for passed.
+const UNAVAILABLE: [(&str, &str); 4] = [
+    (
+        "input.truncated",
+        "input that was cut without a word: it takes the server's own count of a prompt by its tokenizer",
+    ),
+    (
+        "stream_diff",
+        "a stream against the whole answer: it takes the same prompt asked twice, with and without a stream",
+    ),
+    ("replay", "the same answer given twice: it takes the text of every answer"),
+    ("logprob.text", "text against its log probabilities: their text is not kept"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -125,7 +125,7 @@ impl Cell {
         self
     }
 
-    fn figured(mut self, at: &str, value: Option<Num>, lo: Option<Num>, hi: Option<Num>) -> Self {
+    pub(super) fn figured(mut self, at: &str, value: Option<Num>, lo: Option<Num>, hi: Option<Num>) -> Self {
         self.figure = Some(Figure { at: at.to_owned(), value, lo, hi });
         self
     }

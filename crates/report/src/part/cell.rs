@@ -23,7 +23,7 @@ pub(super) fn full(run: &RunView<'_>, cell: &CellSummary) -> Vec<Block> {
     facts.push(failures::errors(cell));
     facts.push(failures::causes(cell));
     facts.push(requests::fact(cell));
-    facts.extend(tokens::facts(cell));
+    facts.extend(tokens::facts(run, cell));
     facts.push(money::fact(run, cell));
     facts.push(client::fact(cell));
     facts.push(gates::fact(cell));

@@ -2,23 +2,26 @@
 
 use inferometer_metrics::{CellSummary, Tokens};
 
+use crate::RunView;
 use crate::number::{count, counted, digits, percent, whole};
 use crate::page::{Fact, Text};
 
 use super::joined;
 
 /// Tokens, each line from one source.
-pub(super) fn facts(cell: &CellSummary) -> Vec<Fact> {
+pub(super) fn facts(run: &RunView<'_>, cell: &CellSummary) -> Vec<Fact> {
     let tokens = &cell.tokens;
     // That total = prompt + completion is the rule, and no news.
     let is_plain = tokens.usage_identities.keys().all(|identity| identity == "inclusive");
     let identities = identities(tokens).filter(|_| !is_plain);
-    let lines = [by_server(tokens), identities, by_tokenizer(tokens), partial(tokens)];
+    let lines = [by_server(tokens, run.is_imported()), identities, by_tokenizer(tokens), partial(tokens)];
     let lines = lines.into_iter().flatten().map(Text::from).collect();
     vec![Fact { label: "tokens", lines: if cell.counts.ok > 0 { lines } else { Vec::new() } }]
 }
 
-fn by_server(tokens: &Tokens) -> Option<String> {
+/// `is_imported`: another tool's records say how many tokens there were, and not who counted them.
+fn by_server(tokens: &Tokens, is_imported: bool) -> Option<String> {
+    let source = if is_imported { "counted by its client" } else { "the server's usage" };
     let said = joined([
         tokens.input.map(|n| format!("{} in", count(n))),
         tokens.output.map(|n| format!("{} out", count(n))),
@@ -35,7 +38,7 @@ fn by_server(tokens: &Tokens) -> Option<String> {
     match said {
         Some(said) if tokens.requests_with_usage > 0 => {
             let with = count(tokens.requests_with_usage);
-            Some(format!("{said} (the server's usage, {with} of {} answers)", count(all)))
+            Some(format!("{said} ({source}, {with} of {} answers)", count(all)))
         }
         _ if all > 0 => {
             Some(format!("unknown: the server told no usage in {}", counted(all, "answer", "answers")))

@@ -30,6 +30,17 @@ fn the_page_asks_for_nothing() {
     assert!(page.contains(policy) && !page.contains("unsafe-eval"));
 }
 
+/// What could not be checked is told, so that nobody takes it for passed.
+#[test]
+fn checks_that_could_not_run_are_unavailable() {
+    let page = page_of(&single());
+    let (_, list) = page.split_once("<dt>Checks that were unavailable</dt>").unwrap();
+    let (list, _) = list.split_once("</dd>").unwrap();
+    for id in ["input.truncated", "stream_diff", "replay", "logprob.text"] {
+        assert!(list.contains(&format!("<code>{id}</code>")), "no {id} in {list}");
+    }
+}
+
 fn check_structure(page: &str) {
     let page = without_scripts(page);
     let tags = tags(&page);
