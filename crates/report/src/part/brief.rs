@@ -87,18 +87,29 @@ fn unpriced(run: &RunView<'_>, cells: &[CellSummary]) -> Fact {
     fact.unwrap_or_default()
 }
 
-/// Each warning once, with the cells it is about where that is not all of them.
+/// So many of the cells that a warning is about are named.
+const MAX_NAMED: usize = 3;
+
+/// Each warning once, with the cells it is about where that is not all of them. Warnings that differ in their numbers
+/// alone are one, with the numbers of the first.
 fn warnings(named: &[(&str, &CellSummary)]) -> Vec<Block> {
+    let kind = |warning: &str| warning.replace(|c: char| c.is_ascii_digit() || c == '.', "");
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, warning) in named.iter().flat_map(|(name, cell)| cell.warnings.iter().map(move |w| (*name, w)))
     {
-        match said.iter_mut().find(|(known, _)| known == warning) {
+        match said.iter_mut().find(|(known, _)| kind(known) == kind(warning)) {
             Some((_, names)) => names.push(name),
             None => said.push((warning, vec![name])),
         }
     }
     let line = |(warning, names): (&str, Vec<&str>)| {
-        let of = if names.len() == named.len() { String::new() } else { format!(" ({})", names.join(", ")) };
+        let more = names.len().saturating_sub(MAX_NAMED);
+        let first = names.get(..names.len().min(MAX_NAMED)).unwrap_or_default().join(", ");
+        let of = match more {
+            _ if names.len() == named.len() => String::new(),
+            0 => format!(" ({first})"),
+            more => format!(" ({first} and {more} more)"),
+        };
         Block::Notice(Text::warn(format!("warning{of}: {warning}")))
     };
     said.into_iter().map(line).collect()

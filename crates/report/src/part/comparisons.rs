@@ -1,12 +1,23 @@
 //! Pairs of targets, figure by figure.
 
-use inferometer_metrics::{Comparison, Num, Standing, Statistic, Summary, name};
+use inferometer_metrics::{Comparison, Decision, Num, Standing, Statistic, Summary, name};
 
 use crate::number::{NONE, count, digits, percent};
 use crate::page::{Block, Column, Fact, Style, Table, Text};
 
+use super::ELSEWHERE;
+
 /// So many rows are shown; all of them stand in `summary.json`.
 const MAX_ROWS: usize = 40;
+
+/// So many rows are shown on a screen.
+const MAX_ON_SCREEN: usize = 15;
+
+/// So many rows of each declared family are shown on a screen where a decision says which.
+const MAX_OF_FAMILY: usize = 3;
+
+/// So many of the pairs that a note is about are named.
+const MAX_PAIRS: usize = 3;
 
 /// A side that nothing bounds.
 const OPEN: &str = "open";
@@ -14,33 +25,79 @@ const OPEN: &str = "open";
 /// The declared comparisons, and where there is room the exploratory ones.
 pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     let all = &summary.comparisons;
-    let has_declared = all.iter().any(|comparison| comparison.family.is_some());
-    // On a screen what was declared is enough; where nothing was, what differs.
-    let is_shown = |c: &&Comparison| c.family.is_some() || !is_brief || (!has_declared && is_told(c));
-    let mut chosen: Vec<&Comparison> = all.iter().filter(is_shown).collect();
-    chosen.sort_by_key(|comparison| comparison.family.is_none());
-    chosen.truncate(MAX_ROWS);
+    let chosen = if is_brief { top(summary) } else { first(all) };
     let mut places: Vec<(String, Vec<Vec<Text>>)> = Vec::new();
     for comparison in &chosen {
-        let place = format!("{} · {}", comparison.workload, comparison.load);
+        let place = place(comparison, is_brief);
         match places.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, rows)) => rows.push(row(comparison)),
-            None => places.push((place, vec![row(comparison)])),
+            Some((_, rows)) => rows.push(row(comparison, is_brief)),
+            None => places.push((place, vec![row(comparison, is_brief)])),
         }
     }
     let table = |(place, rows)| {
-        [Block::Heading(format!("comparisons · {place}")), Block::Table(Table { columns: columns(), rows })]
+        [
+            Block::Heading(format!("comparisons · {place}")),
+            Block::Table(Table { columns: columns(is_brief), rows }),
+        ]
     };
     let left = all.len() - chosen.len();
-    let more = (left > 0).then(|| format!("{} more comparisons in summary.json", count(left as u64)));
-    let note = "p is Holm's within the declared family; (exploratory) ones have none and prove nothing by themselves";
-    let note = (!chosen.is_empty()).then(|| note.to_owned());
+    let more = (left > 0).then(|| format!("{} more comparisons in {ELSEWHERE}", count(left as u64)));
+    let is_declared = chosen.iter().all(|comparison| comparison.family.is_some());
+    let exploratory = "; (exploratory) ones have none and prove nothing by themselves";
+    let exploratory = if is_declared { "" } else { exploratory };
+    let note = (!chosen.is_empty()).then(|| format!("p is Holm's within the declared family{exploratory}"));
     let lines: Vec<Text> = [note, more].into_iter().flatten().chain(notes(&chosen)).map(Text::from).collect();
     let mut blocks: Vec<Block> = places.into_iter().flat_map(table).collect();
     if !lines.is_empty() {
         blocks.push(Block::Facts(vec![Fact { label: "reading", lines }]));
     }
     blocks
+}
+
+/// What was declared, then what is exploratory.
+fn first(all: &[Comparison]) -> Vec<&Comparison> {
+    let mut chosen: Vec<&Comparison> = all.iter().collect();
+    chosen.sort_by_key(|comparison| comparison.family.is_none());
+    chosen.truncate(MAX_ROWS);
+    chosen
+}
+
+/// What a screen has room for: of each decision's family the chosen target against the next best. Where no decision
+/// names one, the first of what was declared; where nothing was, what differs.
+fn top(summary: &Summary) -> Vec<&Comparison> {
+    let all = &summary.comparisons;
+    let mut chosen: Vec<&Comparison> =
+        summary.profiles.iter().flat_map(|decision| best(all, decision)).collect();
+    if chosen.is_empty() {
+        chosen = all.iter().filter(|comparison| comparison.family.is_some()).collect();
+    }
+    if chosen.is_empty() {
+        chosen = all.iter().filter(|comparison| is_told(comparison)).collect();
+    }
+    chosen.truncate(MAX_ON_SCREEN);
+    chosen
+}
+
+/// The first choice of a decision against the others, best first.
+fn best<'a>(all: &'a [Comparison], decision: &Decision) -> Vec<&'a Comparison> {
+    let Some(first) = decision.chosen.first() else { return Vec::new() };
+    let is_own = |c: &&Comparison| {
+        c.family.as_ref() == Some(&decision.profile)
+            && (&c.workload, &c.load) == (&decision.workload, &decision.load)
+    };
+    let pairs = decision.candidates.iter().filter(|other| other.target != *first).flat_map(|other| {
+        let is_pair = |c: &&Comparison| {
+            (c.a == *first && c.b == other.target) || (c.b == *first && c.a == other.target)
+        };
+        all.iter().filter(is_own).filter(is_pair).collect::<Vec<_>>()
+    });
+    pairs.take(MAX_OF_FAMILY).collect()
+}
+
+/// Where the rows of one table are from. On a screen they are of one figure too: that leaves room for the verdict.
+fn place(comparison: &Comparison, is_brief: bool) -> String {
+    let place = format!("{} · {}", comparison.workload, comparison.load);
+    if is_brief { format!("{place} · {}", figure(comparison)) } else { place }
 }
 
 /// What must be known beside the pairs, each note once with the pairs that it is about.
@@ -56,35 +113,47 @@ fn notes(shown: &[&Comparison]) -> Vec<String> {
             }
         }
     }
-    said.into_iter().map(|(note, pairs)| format!("{}: {note}", pairs.join(", "))).collect()
+    let line = |(note, pairs): (&str, Vec<String>)| {
+        let more = pairs.len().saturating_sub(MAX_PAIRS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}: {note}", pairs.get(..pairs.len().min(MAX_PAIRS)).unwrap_or_default().join(", "))
+    };
+    said.into_iter().map(line).collect()
 }
 
 fn is_told(comparison: &Comparison) -> bool {
     matches!(comparison.verdict, Standing::Better | Standing::Worse)
 }
 
-fn columns() -> Vec<Column> {
-    let mut columns = vec![Column::left("figure"), Column::left("of"), Column::left("against")];
-    columns.extend([
-        Column::right("difference"),
-        Column::right("p"),
-        Column::right("n"),
-        Column::left("verdict"),
-    ]);
+/// The verdict stands beside its difference, so that a narrow page does not tear them apart. A column without a cell is
+/// not drawn.
+fn columns(is_brief: bool) -> Vec<Column> {
+    let mut columns = vec![Column::left("of"), Column::left("against"), Column::right("difference")];
+    columns.extend([Column::left("verdict"), Column::right("p"), Column::right("n")]);
+    if !is_brief {
+        columns.insert(0, Column::left("figure"));
+    }
     columns
 }
 
-fn row(comparison: &Comparison) -> Vec<Text> {
-    let p = comparison.p_holm.or(comparison.p).map_or(NONE.to_owned(), |p| digits(p.get()));
-    vec![
-        Text::from(figure(comparison)),
+fn row(comparison: &Comparison, is_brief: bool) -> Vec<Text> {
+    let p = comparison.p_holm.or(comparison.p).map_or(NONE.to_owned(), |p| probability(p.get()));
+    let figure = (!is_brief).then(|| Text::from(figure(comparison)));
+    let cells = [
         Text::from(&comparison.a),
         Text::from(&comparison.b),
         Text::from(difference(comparison)),
+        verdict(comparison),
         Text::from(p),
         Text::from(count(comparison.n)),
-        verdict(comparison),
-    ]
+    ];
+    figure.into_iter().chain(cells).collect()
+}
+
+/// Below the last of these no reader needs the digits; all of them stand in `summary.json`.
+fn probability(p: f64) -> String {
+    const LEAST: f64 = 0.001;
+    if p < LEAST { format!("<\u{a0}{LEAST}") } else { digits(p) }
 }
 
 fn figure(comparison: &Comparison) -> String {

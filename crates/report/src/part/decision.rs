@@ -2,11 +2,22 @@
 
 use inferometer_metrics::{Candidate, Certainty, Decision, GateOutcome, GateResult, Summary};
 
-use crate::number::{NONE, count, percent};
+use crate::number::{NONE, count, counted, percent};
 use crate::page::{Block, Column, Fact, Style, Table, Text};
+
+use super::ELSEWHERE;
 
 /// Up to so many decisions are shown with all their evidence on a screen; of more, a table.
 const FULL_ON_SCREEN: usize = 3;
+
+/// Of those that are out, a screen gives so many with their reasons.
+const OUT_ON_SCREEN: usize = 2;
+
+/// So many candidates stand in the table of constraints on a screen, besides those that are near.
+const BEST_ON_SCREEN: usize = 4;
+
+/// So many candidates that are near stand in it.
+const NEAR_ON_SCREEN: usize = 2;
 
 /// Every decision in plain words, the decision itself first. `is_brief`: on a screen, where many are a table.
 pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
@@ -17,7 +28,10 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
         blocks.push(Block::Table(table(decisions)));
     }
     if !is_brief || decisions.len() <= FULL_ON_SCREEN {
-        blocks.extend(decisions.iter().flat_map(full));
+        for (at, decision) in decisions.iter().enumerate() {
+            let before = decisions.get(..at).filter(|_| is_brief).unwrap_or_default();
+            blocks.extend(full(&news(decision, before), is_brief));
+        }
     }
     blocks
 }
@@ -67,7 +81,7 @@ fn certainty(certainty: Certainty) -> Text {
     }
 }
 
-fn full(decision: &Decision) -> Vec<Block> {
+fn full(decision: &Decision, is_brief: bool) -> Vec<Block> {
     let (first, why) =
         decision.reasons.split_first().map_or(("", [].as_slice()), |(first, why)| (first, why));
     let style = match decision.certainty {
@@ -75,31 +89,114 @@ fn full(decision: &Decision) -> Vec<Block> {
         Certainty::Provisional => Style::Warn,
         Certainty::None => Style::Bad,
     };
+    let why = if is_brief { fewer_out(why) } else { why.to_vec() };
     let lines = |texts: &[String]| texts.iter().map(Text::from).collect();
     let fallback = decision.fallback.iter().map(|f| Text::from(format!("{}: {}", f.target, f.reason)));
+    let scope = [&decision.scope].into_iter().filter(|scope| !scope.is_empty()).map(Text::from);
     let order = (!decision.order.is_empty()).then(|| Text::from(decision.order.join(", then ")));
     let mut blocks = vec![
         Block::Heading(heading(decision)),
         Block::Notice(Text { style, text: first.to_owned() }),
         Block::Facts(vec![
-            Fact { label: "why", lines: lines(why) },
+            Fact { label: "why", lines: lines(&why) },
             Fact { label: "order", lines: order.into_iter().collect() },
             Fact { label: "fallback", lines: fallback.collect() },
             Fact { label: "changed by", lines: lines(&decision.would_change) },
-            Fact { label: "scope", lines: vec![Text::from(&decision.scope)] },
+            Fact { label: "scope", lines: scope.collect() },
         ]),
     ];
-    blocks.extend(constraints(&decision.candidates));
+    blocks.extend(constraints(&decision.candidates, is_brief));
     blocks
 }
 
+/// The decision without the sentences that one `before` it on the same page has said already.
+fn news(decision: &Decision, before: &[Decision]) -> Decision {
+    let is_new = |said: &String| {
+        let all =
+            |d: &Decision| d.reasons.contains(said) || d.would_change.contains(said) || d.scope == *said;
+        !before.iter().any(all)
+    };
+    let news = |said: &[String]| said.iter().filter(|said| is_new(said)).cloned().collect();
+    let scope = if is_new(&decision.scope) { decision.scope.clone() } else { String::new() };
+    // The first reason is the decision itself.
+    let (first, why) = decision.reasons.split_at(decision.reasons.len().min(1));
+    let reasons = [first.to_vec(), news(why)].concat();
+    Decision { reasons, would_change: news(&decision.would_change), scope, ..decision.clone() }
+}
+
+/// The reasons, of which those why a target is out are only the first few; the others' names follow.
+fn fewer_out(reasons: &[String]) -> Vec<String> {
+    const OUT: &str = " is out: ";
+    let mut shown: Vec<String> = Vec::new();
+    let mut left: Vec<&str> = Vec::new();
+    let mut last = 0;
+    let mut seen = 0;
+    for reason in reasons {
+        let who = reason.split_once(OUT).map(|(who, _)| who);
+        seen += usize::from(who.is_some());
+        match who.filter(|_| seen > OUT_ON_SCREEN) {
+            Some(who) => left.push(who),
+            None => shown.push(reason.clone()),
+        }
+        last = if who.is_some() { shown.len() } else { last };
+    }
+    if !left.is_empty() {
+        shown.insert(last, format!("Out too, for reasons in {ELSEWHERE}: {}.", left.join(", ")));
+    }
+    shown
+}
+
+/// The candidates that a table shows: on a screen the first few, and those that more evidence could make one of them.
+fn shown(candidates: &[Candidate], is_brief: bool) -> Vec<&Candidate> {
+    if !is_brief {
+        return candidates.iter().collect();
+    }
+    let is_open = |outcome: &GateOutcome| {
+        outcome.result == GateResult::Unproven && !outcome.detail.starts_with("not measured")
+    };
+    let is_near = |candidate: &&Candidate| {
+        candidate.excluded.is_none()
+            && candidate.constraints.iter().all(|outcome| outcome.result != GateResult::Missed)
+            && candidate.constraints.iter().any(is_open)
+    };
+    let (best, others) = candidates.split_at(candidates.len().min(BEST_ON_SCREEN));
+    best.iter().chain(others.iter().filter(is_near).take(NEAR_ON_SCREEN)).collect()
+}
+
 /// What must not be, and how that came out for each target.
-fn constraints(candidates: &[Candidate]) -> Option<Block> {
-    let first = candidates.iter().find(|candidate| !candidate.constraints.is_empty())?;
-    let gates: Vec<&str> = first.constraints.iter().map(|outcome| outcome.gate.as_str()).collect();
+fn constraints(candidates: &[Candidate], is_brief: bool) -> Vec<Block> {
+    let shown = shown(candidates, is_brief);
+    let all = gates(&shown);
+    let is_met = |gate: &str| {
+        shown.iter().all(|candidate| {
+            candidate.excluded.is_none()
+                && candidate.constraints.iter().any(|c| c.gate == gate && c.result == GateResult::Met)
+        })
+    };
+    // What holds for every one of them tells them not apart.
+    let telling: Vec<&str> = all.iter().copied().filter(|gate| !is_brief || !is_met(gate)).collect();
+    let table = (!telling.is_empty()).then(|| Block::Table(constraints_of(&shown, &telling)));
+    let met = all.len() - telling.len();
+    let met = (met > 0).then(|| {
+        let constraints = counted(met as u64, "constraint", "constraints");
+        format!("shown to hold for the best {}: {constraints}", shown.len())
+    });
+    let left = candidates.len() - shown.len();
+    let left = (left > 0)
+        .then(|| format!("{} more in {ELSEWHERE}", counted(left as u64, "candidate", "candidates")));
+    let said = super::joined([met, left]).map(|said| Block::Notice(Text::from(said)));
+    table.into_iter().chain(said).collect()
+}
+
+fn gates<'a>(candidates: &[&'a Candidate]) -> Vec<&'a str> {
+    let first = candidates.iter().find(|candidate| !candidate.constraints.is_empty());
+    first.iter().flat_map(|first| &first.constraints).map(|outcome| outcome.gate.as_str()).collect()
+}
+
+fn constraints_of(candidates: &[&Candidate], gates: &[&str]) -> Table {
     let mut columns = vec![Column::left("must not be")];
     columns.extend(gates.iter().map(|gate| Column::left(gate)));
-    let row = |candidate: &Candidate| {
+    let row = |candidate: &&Candidate| {
         let of_gate = |gate: &&str| {
             let outcome = candidate.constraints.iter().find(|outcome| outcome.gate == **gate);
             // Of a target that is out, nothing else matters.
@@ -110,7 +207,7 @@ fn constraints(candidates: &[Candidate]) -> Option<Block> {
         cells.extend(gates.iter().map(of_gate));
         cells
     };
-    Some(Block::Table(Table { columns, rows: candidates.iter().map(row).collect() }))
+    Table { columns, rows: candidates.iter().map(row).collect() }
 }
 
 fn name(candidate: &Candidate) -> Text {

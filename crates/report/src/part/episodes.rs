@@ -1,14 +1,15 @@
 //! Cold starts and bursts.
 
-use inferometer_metrics::{Bursts, CellSummary, ColdStart, ColdStarts, Metric};
+use inferometer_metrics::{Bursts, CellSummary, ColdStart, ColdStarts, Metric, Rate};
 
 use crate::number::{NONE, count, digits, of, proportion, time, time_point, time_rate};
 use crate::page::{Block, Column, Fact, Table, Text};
 
 use super::sweep;
 
-/// A table for each of the two, where any cell has it.
-pub(super) fn blocks(cells: &[CellSummary]) -> Vec<Block> {
+/// A table for each of the two, where any cell has it. On a screen of cold starts only what was found, on both
+/// states of the connection together.
+pub(super) fn blocks(cells: &[CellSummary], is_brief: bool) -> Vec<Block> {
     let names = sweep::names(cells);
     let named = || names.iter().map(String::as_str).zip(cells);
     let colds: Vec<(&str, &ColdStarts)> =
@@ -20,8 +21,10 @@ pub(super) fn blocks(cells: &[CellSummary]) -> Vec<Block> {
         blocks.push(Block::Heading(
             "cold starts: first request after a gap − warm control, connect left out".to_owned(),
         ));
-        blocks.push(Block::Table(cold_table(&colds)));
-        blocks.push(Block::Facts(vec![Fact { label: "found", lines: found(&colds) }]));
+        if !is_brief {
+            blocks.push(Block::Table(cold_table(&colds)));
+        }
+        blocks.push(Block::Facts(vec![Fact { label: "found", lines: found(&colds, is_brief) }]));
     }
     if !bursts.is_empty() {
         blocks.push(Block::Heading("bursts: from rest to so many at once".to_owned()));
@@ -38,6 +41,13 @@ pub(super) fn blocks(cells: &[CellSummary]) -> Vec<Block> {
 fn median(metric: &Metric) -> String {
     let (value, interval) = time_point(metric.p50.as_ref());
     format!("{value} {interval}").trim_end().to_owned()
+}
+
+/// The states of the connection that are shown.
+fn states(cold: &ColdStarts, is_brief: bool) -> impl Iterator<Item = (&'static str, &ColdStart)> {
+    let states = [("fresh", &cold.fresh), ("kept", &cold.kept), ("either", &cold.either)];
+    let is_shown = move |state: &str| !is_brief || cold.either.n == 0 || state == "either";
+    states.into_iter().filter(move |(state, _)| is_shown(state))
 }
 
 fn cold_table(colds: &[(&str, &ColdStarts)]) -> Table {
@@ -59,8 +69,7 @@ fn cold_table(colds: &[(&str, &ColdStarts)]) -> Table {
         ]
     };
     let rows = colds.iter().flat_map(|(name, cold)| {
-        [("fresh", &cold.fresh), ("kept", &cold.kept), ("either", &cold.either)]
-            .into_iter()
+        states(cold, false)
             .filter(|(_, start)| start.n + start.failed > 0)
             .map(move |(state, start)| row(name, cold.gap_s, state, start))
     });
@@ -68,14 +77,25 @@ fn cold_table(colds: &[(&str, &ColdStarts)]) -> Table {
 }
 
 /// What was found, in the words of the figures.
-fn found(colds: &[(&str, &ColdStarts)]) -> Vec<Text> {
+fn found(colds: &[(&str, &ColdStarts)], is_brief: bool) -> Vec<Text> {
     let said = colds.iter().flat_map(|(name, cold)| {
-        let states = [("fresh", &cold.fresh), ("kept", &cold.kept), ("either", &cold.either)];
-        states.into_iter().map(move |(state, start)| (format!("{name}, {state} connection"), &start.detail))
+        states(cold, is_brief)
+            .map(move |(state, start)| (format!("{name}, {state} connection"), &start.detail))
     });
     said.filter(|(_, detail)| !detail.is_empty())
         .map(|(who, detail)| Text::from(format!("{who}: {detail}")))
         .collect()
+}
+
+/// How long a burst was felt: a time, a bound of it, or that it was not.
+fn back(recovery: &Rate) -> String {
+    let is_unfelt = recovery.note.as_ref().is_some_and(|note| note.starts_with("not felt"));
+    match (recovery.value, recovery.lo, recovery.hi) {
+        (None, ..) if is_unfelt => "not\u{a0}felt".to_owned(),
+        (None, Some(lo), _) => format!(">\u{a0}{}", time(lo)),
+        (None, None, Some(hi)) => format!("≤\u{a0}{}", time(hi)),
+        _ => time_rate(recovery).unwrap_or_else(|| NONE.to_owned()),
+    }
 }
 
 fn burst_table(bursts: &[(&str, &Bursts)]) -> Table {
@@ -98,8 +118,6 @@ fn burst_table(bursts: &[(&str, &Bursts)]) -> Table {
     let row = |(name, burst): &(&str, &Bursts)| {
         let all = burst.ttft.all_attempts.as_deref();
         let (p95, interval) = time_point(all.and_then(|all| all.p95.as_ref()));
-        let lower = burst.recovery.lo.map(|lo| format!(">\u{a0}{}", time(lo)));
-        let back = time_rate(&burst.recovery).or(lower).unwrap_or_else(|| NONE.to_owned());
         vec![
             Text::from(*name),
             Text::from(count(u64::from(burst.size))),
@@ -110,7 +128,7 @@ fn burst_table(bursts: &[(&str, &Bursts)]) -> Table {
             Text::from(format!("{p95} {interval}").trim_end()),
             Text::bad_if(burst.refused.count > 0, share(&burst.refused)),
             Text::bad_if(burst.failed.count > 0, share(&burst.failed)),
-            Text::from(back),
+            Text::from(back(&burst.recovery)),
         ]
     };
     Table { columns, rows: bursts.iter().map(row).collect() }

@@ -19,7 +19,7 @@ mod throughput;
 mod times;
 mod tokens;
 
-use inferometer_metrics::CellSummary;
+use inferometer_metrics::{CellSummary, Decision, Summary};
 
 use crate::RunView;
 use crate::page::{Block, Fact, Text};
@@ -54,6 +54,25 @@ pub(crate) fn page(run: &RunView<'_>) -> Vec<Block> {
     blocks
 }
 
+/// Where a screen's page leaves something out.
+const ELSEWHERE: &str = "report.html and summary.json";
+
+/// Whether a decision names this target: it is chosen, or stands by.
+fn is_named(summary: &Summary, target: &str) -> bool {
+    let is_named_in = |decision: &Decision| {
+        let fallback = decision.fallback.iter().map(|fallback| &fallback.target);
+        decision.chosen.iter().chain(fallback).any(|named| named == target)
+    };
+    summary.profiles.iter().any(is_named_in)
+}
+
+/// Whether a screen's page has anything of this target beside the tables of all: it is named by a decision, or there
+/// is no decision.
+fn is_wanted(summary: &Summary, target: &str) -> bool {
+    let is_decided = summary.profiles.iter().any(|decision| !decision.chosen.is_empty());
+    !is_decided || is_named(summary, target)
+}
+
 /// Whether there is more to say than what each cell says by itself: several targets, or a question that was asked of
 /// them all.
 fn is_study(run: &RunView<'_>) -> bool {
@@ -81,8 +100,8 @@ fn study(run: &RunView<'_>, is_brief: bool) -> Vec<Block> {
     }
     blocks.extend(comparisons::blocks(summary, is_brief));
     blocks.extend(models::blocks(run));
-    blocks.extend(money::split(cells));
-    blocks.extend(episodes::blocks(cells));
+    blocks.extend(money::split(summary, is_brief));
+    blocks.extend(episodes::blocks(cells, is_brief));
     blocks.extend(settings::blocks(summary, is_brief));
     blocks
 }

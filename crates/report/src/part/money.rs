@@ -1,12 +1,12 @@
 //! What it cost.
 
-use inferometer_metrics::{CellSummary, Cost};
+use inferometer_metrics::{CellSummary, Cost, Summary};
 
 use crate::RunView;
 use crate::number::{counted, dollar_rate, dollars, percent};
 use crate::page::{Block, Column, Fact, Table, Text};
 
-use super::joined;
+use super::{ELSEWHERE, is_wanted, joined};
 
 /// Total, per useful answer, and what was wasted. Unknown is said, never 0.
 pub(super) fn fact(run: &RunView<'_>, cell: &CellSummary) -> Fact {
@@ -105,8 +105,12 @@ fn per_month(cost: &Cost) -> Option<String> {
     Some(format!("{} a month at the stated traffic", value?))
 }
 
-/// Where the money went, a row per cell that cost something; how usage adds up, once.
-pub(super) fn split(cells: &[CellSummary]) -> Vec<Block> {
+/// Where the money went, a row per cell that cost something; how usage adds up, once. On a screen only what the targets
+/// cost that a decision names, under an ordinary load.
+pub(super) fn split(summary: &Summary, is_brief: bool) -> Vec<Block> {
+    let cells = &summary.cells;
+    let is_ordinary = |cell: &CellSummary| cell.cold_starts.is_none() && cell.bursts.is_none();
+    let is_shown = |cell: &CellSummary| !is_brief || (is_ordinary(cell) && is_wanted(summary, &cell.target));
     const PARTS: [(&str, &str); 6] = [
         ("input", "input"),
         ("cached", "cache_read"),
@@ -117,6 +121,7 @@ pub(super) fn split(cells: &[CellSummary]) -> Vec<Block> {
     ];
     let names = super::sweep::names(cells);
     let priced = names.iter().zip(cells).filter(|(_, cell)| cell.cost.total_usd.is_some());
+    let left = priced.clone().filter(|(_, cell)| !is_shown(cell)).count();
     let row = |(name, cell): (&String, &CellSummary)| {
         let cost = &cell.cost;
         let total = cost.total_usd.as_deref().unwrap_or_default();
@@ -132,7 +137,7 @@ pub(super) fn split(cells: &[CellSummary]) -> Vec<Block> {
         row.push(Text::from(dollar_rate(&cost.per_month_usd).unwrap_or_default()));
         row
     };
-    let rows: Vec<Vec<Text>> = priced.map(row).collect();
+    let rows: Vec<Vec<Text>> = priced.filter(|(_, cell)| is_shown(cell)).map(row).collect();
     let mut blocks = Vec::new();
     if !rows.is_empty() {
         let mut columns = vec![Column::left(""), Column::right("total")];
@@ -141,11 +146,21 @@ pub(super) fn split(cells: &[CellSummary]) -> Vec<Block> {
         blocks.push(Block::Heading("where the money went".to_owned()));
         blocks.push(Block::Table(Table { columns, rows }));
     }
-    let lines = super::tokens::usage(cells);
-    if !lines.is_empty() {
-        blocks.push(Block::Facts(vec![Fact { label: "usage", lines }]));
+    let more = (left > 0)
+        .then(|| Text::from(format!("{} in {ELSEWHERE}", counted(left as u64, "cell more", "cells more"))));
+    let usage = if is_brief && is_plain(cells) { Vec::new() } else { super::tokens::usage(cells) };
+    let facts = [("more", more.into_iter().collect()), ("usage", usage)];
+    let facts: Vec<Fact> =
+        facts.into_iter().map(|(label, lines): (_, Vec<Text>)| Fact { label, lines }).collect();
+    if facts.iter().any(|fact| !fact.lines.is_empty()) {
+        blocks.push(Block::Facts(facts));
     }
     blocks
+}
+
+/// Whether every usage adds up as the rule has it: total = prompt + completion.
+fn is_plain(cells: &[CellSummary]) -> bool {
+    cells.iter().flat_map(|cell| cell.tokens.usage_identities.keys()).all(|identity| identity == "inclusive")
 }
 
 fn bound(cost: &Cost) -> Option<String> {

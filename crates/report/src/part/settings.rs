@@ -1,9 +1,11 @@
 //! Settings to copy, and what to do about errors.
 
-use inferometer_metrics::{Decision, Setting, Settings, Summary};
+use inferometer_metrics::{Setting, Settings, Summary};
 
 use crate::number::{NONE, count, time, whole};
 use crate::page::{Block, Column, Fact, Table, Text};
+
+use super::{ELSEWHERE, is_wanted};
 
 /// So many rows are shown on a screen.
 const MAX_ON_SCREEN: usize = 12;
@@ -44,12 +46,14 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     let rows = settings.iter().map(row).collect();
     let evidence =
         if is_brief { Vec::new() } else { settings.iter().flat_map(|settings| evidence(settings)).collect() };
-    let note = "~ rests on few requests: see the evidence in summary.json";
+    let note = format!(
+        "~ is a guess: too few answers to bound p99, or half a gap that was cold; the evidence of each is in {ELSEWHERE}"
+    );
     let is_unsure = settings.iter().flat_map(|s| &s.values).any(is_low);
     let left = summary.settings.len() - settings.len();
     let left =
-        (left > 0).then(|| format!("{} more rows in the details, for other targets", count(left as u64)));
-    let notes = is_unsure.then(|| note.to_owned()).into_iter().chain(left).map(Text::from);
+        (left > 0).then(|| format!("{} more rows, for other targets, in {ELSEWHERE}", count(left as u64)));
+    let notes = is_unsure.then_some(note).into_iter().chain(left).map(Text::from);
     vec![
         Block::Heading("settings to copy".to_owned()),
         Block::Table(Table { columns, rows }),
@@ -61,22 +65,14 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     ]
 }
 
-/// On a screen, those of the targets that a decision names; all where there is none.
-fn is_wanted(summary: &Summary, target: &str) -> bool {
-    let is_named = |decision: &Decision| {
-        let fallback = decision.fallback.iter().map(|fallback| &fallback.target);
-        decision.chosen.iter().chain(fallback).any(|named| named == target)
-    };
-    let is_decided = summary.profiles.iter().any(|decision| !decision.chosen.is_empty());
-    !is_decided || summary.profiles.iter().any(is_named)
-}
-
 fn is_low(setting: &Setting) -> bool {
     setting.confidence.starts_with("low")
 }
 
 fn value(setting: &Setting) -> String {
-    let Some(value) = setting.value else { return NONE.to_owned() };
+    // Why there is none is what its confidence begins with.
+    let why = ["not needed", "not known"].into_iter().find(|why| setting.confidence.starts_with(why));
+    let Some(value) = setting.value else { return why.unwrap_or(NONE).to_owned() };
     let shown = match setting.unit.as_str() {
         "ms" => time(value),
         unit => format!("{}\u{a0}{unit}", whole(value)),

@@ -188,6 +188,15 @@ fn a_long_message_is_cut_between_words_and_only_the_first_causes_are_shown() {
 }
 
 #[test]
+fn tokens_of_another_tool_are_not_called_the_servers() {
+    let mut run = Run::new(vec![healthy(4, 100, 200.0)]);
+    assert!(run.render(Format::Table, 120, false).contains("(the server's usage, "));
+    run.manifest.environment = serde_json::json!({"imported_from": "aiperf"});
+    let shown = run.render(Format::Table, 120, false);
+    assert!(shown.contains("(counted by its client, ") && !shown.contains("the server's usage"), "{shown}");
+}
+
+#[test]
 fn a_run_without_a_cell_says_why_and_nothing_of_figures() {
     let mut run = Run::new(Vec::new());
     run.summary.state = inferometer_record::State::Interrupted;
