@@ -3,7 +3,11 @@
 //! Invariant: what is used and what is set aside never pass a limit together, so that the run does not either, as long
 //! as no attempt uses more than was set aside for it. Should a server count more tokens than we did, later attempts set
 //! aside so much more. Looked at once an attempt, never while one streams.
+//!
+//! Where lanes take turns, a turn may use no more than its share of what is left: else the first lane's turn could use up
+//! all of it, and nothing would be left to hold it against.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use inferometer_clock::Mono;
@@ -109,6 +113,8 @@ pub(crate) struct Purse {
     state: Mutex<State>,
     settled: watch::Sender<()>,
     spent: OnceLock<String>,
+    /// Whether the turn that runs has come to the end of its share.
+    turn_is_over: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +123,26 @@ struct State {
     held: Amount,
     /// The largest share of what was set aside that an attempt has used, at least 1.
     overrun: Decimal,
+    turn: Option<Turn>,
+}
+
+/// The share of the turn that runs.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    /// What may be used and set aside in all when it is over; no more than the run's own limits.
+    limits: Budget,
+    /// Requests before it.
+    began: u64,
+    /// What it came to the end of.
+    ended_by: Option<Limit>,
+}
+
+/// A turn that came to the end of its share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TurnEnd {
+    limit: Limit,
+    /// Whether anything was sent before.
+    pub(crate) has_asked: bool,
 }
 
 impl Purse {
@@ -126,9 +152,10 @@ impl Purse {
         Self {
             limits,
             until: limits.time.map(|time| origin + time),
-            state: Mutex::new(State { used, held, overrun: Decimal::ONE }),
+            state: Mutex::new(State { used, held, overrun: Decimal::ONE, turn: None }),
             settled: watch::Sender::new(()),
             spent: OnceLock::new(),
+            turn_is_over: AtomicBool::new(false),
         }
     }
 
@@ -155,9 +182,59 @@ impl Purse {
         self.until
     }
 
-    /// Whether no further request starts.
+    /// Whether no further request starts, in this turn or at all.
     pub(crate) fn is_spent(&self) -> bool {
-        self.spent.get().is_some()
+        self.spent.get().is_some() || self.turn_is_over.load(Relaxed)
+    }
+
+    /// Begins a turn behind which `others` follow in its block: it may use as much of what is left as each of them.
+    pub(crate) fn begin_turn(&self, others: usize) {
+        let of = others as u64 + 1;
+        let mut state = self.state();
+        let used = state.used;
+        let both = used.plus(state.held);
+        // What earlier turns still hold may be given back: were it counted as used, this turn could take too much.
+        let share = |limit: u64, used: u64| used.saturating_add(limit.saturating_sub(used) / of);
+        let share_of_money = |limit: Decimal| {
+            let left = limit.saturating_sub(used.money).max(Decimal::ZERO);
+            let share = left.checked_div(of.into()).unwrap_or_default();
+            used.money.saturating_add(share).min(limit)
+        };
+        let Budget { requests, tokens, money, .. } = self.limits;
+        let limits = Budget {
+            requests: requests.map(|limit| share(limit, both.requests)),
+            tokens: tokens.map(|limit| share(limit, used.tokens)),
+            money: money.map(share_of_money),
+            ..self.limits
+        };
+        state.turn = (others > 0).then_some(Turn { limits, began: both.requests, ended_by: None });
+        self.turn_is_over.store(false, Relaxed);
+    }
+
+    /// Ends the turn; how it came to the end of its share, if it did.
+    pub(crate) fn end_turn(&self) -> Option<TurnEnd> {
+        let mut state = self.state();
+        let both = state.used.plus(state.held);
+        let turn = state.turn.take();
+        self.turn_is_over.store(false, Relaxed);
+        let end = |turn: Turn| Some(TurnEnd { limit: turn.ended_by?, has_asked: both.requests > turn.began });
+        turn.and_then(end)
+    }
+
+    /// Lets no further request start, since the share of a turn did not last and its block is at its end.
+    pub(crate) fn close(&self, end: TurnEnd) {
+        let words = self.in_words(end.limit, true);
+        let _ = self.spent.set(format!("{words}: all targets stop at the same block"));
+        self.settled.send_replace(());
+    }
+
+    /// Ends the turn that runs, if one does.
+    fn is_end_of_turn(&self, limit: Limit) -> bool {
+        let mut state = self.state();
+        let Some(turn) = &mut state.turn else { return false };
+        turn.ended_by = Some(limit);
+        self.turn_is_over.store(true, Relaxed);
+        true
     }
 
     /// Why no further request starts, at `now`.
@@ -190,7 +267,9 @@ impl Purse {
                         Limit::Tokens => exact.tokens.is_some(),
                         Limit::Money => exact.money.is_some(),
                     };
-                    let _ = self.spent.set(self.in_words(limit, is_known));
+                    if !(is_known && self.is_end_of_turn(limit)) {
+                        let _ = self.spent.set(self.in_words(limit, is_known));
+                    }
                     // Whoever waits for room sees that there will be none.
                     self.settled.send_replace(());
                     return None;
@@ -221,14 +300,15 @@ impl Purse {
 
     fn set_aside(&self, need: &Need) -> Result<Hold, Refusal> {
         let mut state = self.state();
-        let State { used, held, overrun } = *state;
+        let State { used, held, overrun, turn } = *state;
         let tokens = need.tokens.map(|tokens| scaled(tokens, overrun));
         let money = need.money.map(|money| money.saturating_mul(overrun));
         let (this, both) = (
             Amount { requests: 1, tokens: tokens.unwrap_or(0), money: money.unwrap_or_default() },
             used.plus(held),
         );
-        let Budget { requests, tokens: token_limit, money: money_limit, .. } = self.limits;
+        let limits = turn.map_or(self.limits, |turn| turn.limits);
+        let Budget { requests, tokens: token_limit, money: money_limit, .. } = limits;
         // A request that was set aside is used, whatever comes of it.
         if requests.is_some_and(|limit| both.requests >= limit) {
             return Err(Refusal::ForGood(Limit::Requests));

@@ -22,10 +22,7 @@ impl Conductor {
         }
         let mut front = 0;
         while !self.is_stopped() {
-            let mut has_asked = false;
-            for lane in order::of(blocks.order_seed, front, self.lanes.len()) {
-                has_asked |= self.turn(lane, front, blocks).await?;
-            }
+            let has_asked = self.block(front, blocks).await?;
             // Slices that were given up are not made up for alone.
             self.give_up_where(|run| run.course.gave_up_time(), blocks);
             let nobody_is_free = !self.lanes.iter().any(Run::is_free);
@@ -43,10 +40,32 @@ impl Conductor {
         Ok(())
     }
 
+    /// The turn of every lane, each with its share of the budget; whether any had one. Where a share does not last, the
+    /// block is the last one for all: at once, if nothing of it was sent.
+    async fn block(&mut self, front: u32, blocks: &Blocks) -> Result<bool, Error> {
+        let (mut has_asked, mut cut) = (false, None);
+        let order = order::of(blocks.order_seed, front, self.lanes.len());
+        for (place, lane) in order.iter().enumerate() {
+            let behind = order.iter().skip(place + 1).filter_map(|lane| self.lanes.get(*lane));
+            self.purse.begin_turn(behind.filter(|run| !run.course.is_over()).count());
+            let turn = self.turn(*lane, front, blocks).await;
+            let end = self.purse.end_turn();
+            has_asked |= turn?;
+            cut = cut.or(end);
+            if end.is_some_and(|end| !end.has_asked) {
+                break;
+            }
+        }
+        if let Some(end) = cut {
+            self.purse.close(end);
+        }
+        Ok(has_asked)
+    }
+
     /// The lane's blocks up to `front`, as far as it is free; whether it had any.
     async fn turn(&mut self, lane: usize, front: u32, blocks: &Blocks) -> Result<bool, Error> {
         let mut is_any = false;
-        while !self.is_stopped() {
+        while !self.is_stopped() && !self.purse.is_spent() {
             self.take_ended().await?;
             let Some(run) = self.lanes.get_mut(lane) else { break };
             run.course.give_up_behind(front, blocks.max_lag, blocks.slice);

@@ -50,6 +50,37 @@ fn a_run_ends_before_a_limit_is_passed() {
     check(money, "the budget of $0.05 is used up", 250, 294);
 }
 
+/// Whoever is first leaves the others their share, and all stop at the same block.
+#[test]
+fn in_turns_no_target_uses_up_the_budget_of_others() {
+    let check = |slots, budget: Budget, least: usize, apart: usize| {
+        let mut stage = stage(budget).interleaved(false);
+        stage.plan.loads[0].arrival = closed(slots);
+        let played = stage.play();
+        let (a, b) = (played.of("a"), played.of("b"));
+        assert!(a.len().min(b.len()) >= least, "{slots}: {} and {}", a.len(), b.len());
+        assert!(a.len().abs_diff(b.len()) <= apart, "{slots}: {} and {}", a.len(), b.len());
+        let last = |of: &[&Sample]| of.iter().filter_map(|sample| sample.block).max();
+        assert_eq!(last(&a), last(&b));
+        let words = played.spent.as_deref().unwrap();
+        assert!(words.contains("is used up"), "{words}");
+        assert!(played.contexts.iter().all(|cell| cell.gap.as_deref() == Some(words)));
+        let cost: Decimal = played.samples.iter().map(|s| dollars(s.cost_usd.as_deref().unwrap())).sum();
+        assert!(budget.money.is_none_or(|limit| cost <= limit), "{cost}");
+        assert!(budget.requests.is_none_or(|limit| played.samples.len() as u64 <= limit));
+    };
+    let requests = |n| Budget { requests: Some(n), ..Budget::default() };
+    let money = |text| Budget { money: Some(dollars(text)), ..Budget::default() };
+    // A slice of 10 s would be 400 requests; a prompt to each is a block with one slot.
+    check(4, requests(100), 50, 0);
+    check(4, requests(1_000), 480, 10);
+    check(1, requests(41), 20, 0);
+    // What the last attempts of a turn set aside and do not use, the next turn may.
+    check(4, money("0.05"), 110, 35);
+    // A block begins only where the budget lasts for the dearest answer of every target.
+    check(1, money("0.02"), 25, 0);
+}
+
 #[test]
 fn time_cuts_what_is_in_flight() {
     let played = stage(Budget { time: Some(s(2)), ..Budget::default() }).play();
