@@ -13,6 +13,9 @@ const FULL_ON_SCREEN: usize = 3;
 /// Of those that are out, a screen gives so many with their reasons.
 const OUT_ON_SCREEN: usize = 2;
 
+/// What stands between the name of a target that is out and the reason.
+const OUT: &str = " is out: ";
+
 /// So many candidates stand in the table of constraints on a screen, besides those that are near.
 const BEST_ON_SCREEN: usize = 4;
 
@@ -109,12 +112,13 @@ fn full(decision: &Decision, is_brief: bool) -> Vec<Block> {
     blocks
 }
 
-/// The decision without the sentences that one `before` it on the same page has said already.
+/// The decision without the sentences that one `before` it on the same page has said already; who is out of this one is
+/// said again.
 fn news(decision: &Decision, before: &[Decision]) -> Decision {
     let is_new = |said: &String| {
         let all =
             |d: &Decision| d.reasons.contains(said) || d.would_change.contains(said) || d.scope == *said;
-        !before.iter().any(all)
+        said.contains(OUT) || !before.iter().any(all)
     };
     let news = |said: &[String]| said.iter().filter(|said| is_new(said)).cloned().collect();
     let scope = if is_new(&decision.scope) { decision.scope.clone() } else { String::new() };
@@ -126,7 +130,6 @@ fn news(decision: &Decision, before: &[Decision]) -> Decision {
 
 /// The reasons, of which those why a target is out are only the first few; the others' names follow.
 fn fewer_out(reasons: &[String]) -> Vec<String> {
-    const OUT: &str = " is out: ";
     let mut shown: Vec<String> = Vec::new();
     let mut left: Vec<&str> = Vec::new();
     let mut last = 0;

@@ -108,9 +108,6 @@ fn per_month(cost: &Cost) -> Option<String> {
 /// Where the money went, a row per cell that cost something; how usage adds up, once. On a screen only what the targets
 /// cost that a decision names, under an ordinary load.
 pub(super) fn split(summary: &Summary, is_brief: bool) -> Vec<Block> {
-    let cells = &summary.cells;
-    let is_ordinary = |cell: &CellSummary| cell.cold_starts.is_none() && cell.bursts.is_none();
-    let is_shown = |cell: &CellSummary| !is_brief || (is_ordinary(cell) && is_wanted(summary, &cell.target));
     const PARTS: [(&str, &str); 6] = [
         ("input", "input"),
         ("cached", "cache_read"),
@@ -119,6 +116,9 @@ pub(super) fn split(summary: &Summary, is_brief: bool) -> Vec<Block> {
         ("reasoning", "reasoning"),
         ("request", "request"),
     ];
+    let cells = &summary.cells;
+    let is_ordinary = |cell: &CellSummary| cell.cold_starts.is_none() && cell.bursts.is_none();
+    let is_shown = |cell: &CellSummary| !is_brief || (is_ordinary(cell) && is_wanted(summary, &cell.target));
     let names = super::sweep::names(cells);
     let priced = names.iter().zip(cells).filter(|(_, cell)| cell.cost.total_usd.is_some());
     let left = priced.clone().filter(|(_, cell)| !is_shown(cell)).count();

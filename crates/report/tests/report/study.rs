@@ -290,6 +290,23 @@ fn on_a_screen_few_that_are_out_have_reasons() {
     assert!(run.render(Format::Md, 120, false).contains("d is out: it fails"));
 }
 
+/// What one decision has said the next does not say again, but who is out of it.
+#[test]
+fn decisions_say_the_same_once() {
+    let mut run = study();
+    run.summary.profiles[0].reasons.push("a is out: nothing was asked.".to_owned());
+    let mut second = run.summary.profiles[0].clone();
+    second.profile = "agent".to_owned();
+    run.summary.profiles.push(second);
+    let shown = run.render(Format::Table, 120, false);
+    let times = |said: &str| shown.matches(said).count();
+    assert_eq!(
+        (times("It rests on 1 time window"), times("this vantage point"), times("a is out")),
+        (1, 1, 2)
+    );
+    assert_eq!(times("Take acme-small for now"), 2);
+}
+
 /// Many decisions are a table on a screen.
 #[test]
 fn many_decisions_are_a_table() {
