@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inferometer_metrics::Gate;
+use inferometer_metrics::{Gate, Profile, name};
 use inferometer_price::{Decimal, Price};
 use inferometer_tokens::Tokenizer;
 use inferometer_wire::Normal;
@@ -15,6 +15,10 @@ use crate::{Arrival, Cell, Error, Load, Plan};
 const COUNTED_PROMPTS_MAX: u64 = 32;
 /// Prompts that are looked at for a token limit before a run with a limit on money.
 const CHECKED_PROMPTS_MAX: u64 = 100_000;
+/// Slices of each target below which time and target are hard to tell apart.
+const SLICES_MIN: u32 = 5;
+/// No slice is shorter.
+const SLICE_MIN: Duration = Duration::from_secs(10);
 /// Requests of one cold-start episode: cold and warm, on a fresh connection and on a kept one.
 const COLD_START_REQUESTS: u64 = 4;
 
@@ -37,8 +41,12 @@ pub struct Estimate {
     /// Time that the loads take by themselves, whatever the targets do: gaps, rests, stated durations.
     #[serde(serialize_with = "crate::load::as_seconds", rename = "at_least_s")]
     pub at_least: Duration,
-    /// A line for each gate and limit that the number of requests cannot prove.
+    /// Gates and limits of profiles, each counted once.
+    pub conditions: usize,
+    /// A line for each gate and limit that cannot be proved.
     pub unprovable: Vec<String>,
+    /// A line for each load whose targets take turns by time, in how many slices.
+    pub slices: Vec<String>,
 }
 
 /// What one cell would do.
@@ -94,7 +102,9 @@ impl Plan {
             cost_min_usd: money(&|cell| cell.cost_min_usd),
             cost_max_usd: money(&|cell| cell.cost_max_usd),
             at_least: self.cells().map(|cell| least_time(cell.load)).sum(),
+            conditions: self.all_conditions().count(),
             unprovable: self.unprovable(),
+            slices: self.loads.iter().filter_map(|load| self.slices_of(load)).collect(),
             cells,
         }
     }
@@ -127,6 +137,9 @@ impl Plan {
         for load in &self.loads {
             let at = if self.loads.len() > 1 { format!(" at {}", load.name) } else { String::new() };
             let mut note = |what: String, gate: &Gate| {
+                if gate.metric() == name::AVAILABILITY {
+                    return;
+                }
                 let n = observations(load, is_of_bursts(gate));
                 lines.extend(n.and_then(|n| cannot_prove(&what, gate, n)));
             };
@@ -134,17 +147,56 @@ impl Plan {
             for profile in
                 self.profiles.iter().filter(|it| it.load.as_ref().is_none_or(|it| *it == load.name))
             {
-                let name = profile.kind.name();
-                profile.constraints().iter().for_each(|gate| note(format!("{name}, {gate}{at}"), gate));
+                let kind = profile.kind.name();
+                profile.constraints().iter().for_each(|gate| note(format!("{kind}, {gate}{at}"), gate));
             }
         }
         let has_bursts = self.loads.iter().any(|load| matches!(load.arrival, Arrival::Burst { .. }));
         for profile in self.profiles.iter().filter(|_| !has_bursts) {
             let unmeasured = profile.constraints().into_iter().filter(is_of_bursts);
-            let name = profile.kind.name();
-            lines.extend(unmeasured.map(|gate| format!("{name}, {gate}: no load has bursts")));
+            let kind = profile.kind.name();
+            lines.extend(unmeasured.map(|gate| format!("{kind}, {gate}: no load has bursts")));
         }
+        let of_days = self.all_conditions().filter(|gate| gate.metric() == name::AVAILABILITY);
+        lines.extend(of_days.map(|gate| format!("{gate}: it takes time windows over days, no single run")));
         lines
+    }
+
+    /// Every gate, and every limit of a profile.
+    fn all_conditions(&self) -> impl Iterator<Item = Gate> {
+        self.gates.iter().cloned().chain(self.profiles.iter().flat_map(Profile::constraints))
+    }
+
+    /// In how many slices each target is measured under `load`, where the targets take turns by time.
+    fn slices_of(&self, load: &Load) -> Option<String> {
+        let blocks = self.protocol.blocks.filter(|blocks| !blocks.together && self.targets.len() > 1)?;
+        let length = match load.arrival {
+            Arrival::Closed { slots, .. } if slots > 1 => load.stop.duration,
+            Arrival::Open { rate, .. } => {
+                let by_count = load.stop.requests.map(|n| Duration::try_from_secs_f64(n as f64 / rate));
+                let by_count = by_count.and_then(Result::ok);
+                load.stop.duration.into_iter().chain(by_count).min()
+            }
+            _ => return None,
+        };
+        let (load_name, slice) = (&load.name, blocks.slice.as_secs_f64());
+        let remedy = if blocks.slice > SLICE_MIN { "a shorter slice, " } else { "" };
+        let remedy = format!("use more trials, {remedy}or interleave = \"together\"");
+        let Some(length) = length else {
+            let said = format!("how many slices of {slice} s");
+            return Some(format!(
+                "{load_name}: {said} each target gets is up to its speed; below {SLICES_MIN}, {remedy}"
+            ));
+        };
+        let slices = (length.as_secs_f64() / slice).ceil();
+        let most = if load.stop.requests.is_some() && load.stop.duration.is_some() { "at most " } else { "" };
+        let said = format!("{load_name}: {most}{slices} of {slice} s for each target");
+        let few = if slices <= 1.0 { "one piece" } else { "few pieces" };
+        Some(if slices < f64::from(SLICES_MIN) {
+            format!("{said}: each target is measured in {few}: {remedy}")
+        } else {
+            said
+        })
     }
 
     /// Refuses a limit on money where a request has no token limit: what it may cost could not be reserved. `prompts`

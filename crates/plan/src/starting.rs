@@ -29,9 +29,10 @@ const REST: &str = r#"# What is asked: chat, chat-long, rag, summarise, extract,
 [[workload]]
 kind = "chat"
 
-# How it is asked. concurrency = [1, 4, 16] measures the curve, request_rate = 5 an open load.
+# How it is asked: one request at a time, so that each prompt pairs the targets. concurrency = [1, 4, 16] measures the
+# curve, request_rate = 5 an open load: with interleave = "together", or long enough for five slices of each target.
 [load]
-concurrency = 4
+concurrency = 1
 # coldstart = { gap = "60s", episodes = 5 }
 # burst = { size = 20, rest = "30s", episodes = 5 }
 
@@ -39,6 +40,7 @@ concurrency = 4
 # cannot prove.
 [protocol]
 trials = 100
+# interleave = "together"              # ask all targets at once, where they share nothing
 # precision = "10%"                    # stop once the median TTFT is known to 10 %
 # fail_if = ["error_rate>2%"]          # exit 4 where this is so
 

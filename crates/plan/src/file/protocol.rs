@@ -1,6 +1,6 @@
 //! `[protocol]`.
 
-use inferometer_metrics::{Condition, Gate, Objectives};
+use inferometer_metrics::{Condition, Gate, GateError, Objectives};
 use inferometer_workload::Cache;
 
 use super::load::time;
@@ -87,7 +87,14 @@ fn precision(table: &Table<'_>) -> Result<Option<Precision>, Error> {
         inner.error_here("goal is missing: say how near is near enough, as in goal = \"10%\"")
     })?;
     let figure = inner.text("figure").unwrap_or_else(|| PRECISION_FIGURE.into());
-    // Whatever a gate can be on has a name and, where it is a distribution, a quantile.
-    format!("{figure}>1").parse::<Gate>().map_err(|error| inner.error("figure", error.to_string()))?;
+    // A gate knows the names; only a time may be held against milliseconds.
+    let not_a_time = || inner.error("figure", "precision is of a time with a quantile, as in ttft_p50");
+    let gate = format!("{figure}>1ms").parse::<Gate>().map_err(|error| match error {
+        GateError::Limit { .. } => not_a_time(),
+        other => inner.error("figure", other.to_string()),
+    })?;
+    if gate.quantile().is_none() {
+        return Err(not_a_time());
+    }
     Ok(Some(Precision { figure, goal: goal.0 }))
 }

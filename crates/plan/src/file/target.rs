@@ -119,6 +119,11 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
         let Some(headers) = table.table("headers") else { return Ok(Vec::new()) };
         let mut read = Vec::new();
         for (name, value) in headers.further() {
+            if names_a_key(name.text) && !value.text().contains("${") {
+                return Err(value.error_of_secret(
+                    "a key does not belong in a file: keep it in a variable and write ${VAR} in its place",
+                ));
+            }
             let text = self.expand(&value)?;
             let parsed = header(name.text, &text, &mut self.secrets);
             read.push(parsed.map_err(|fault| match fault {

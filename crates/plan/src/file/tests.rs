@@ -150,8 +150,8 @@ fn protocol() {
     };
     check("interleave = \"off\"", "blocks", Value::Null);
     let together =
-        json!({"order_seed": 5, "slice_s": 2.0, "max_lag": 1, "together": true, "patience_s": 1.0});
-    let text = "interleave = \"together\"\nslice = 2\nmax_lag = 1\npatience = \"1s\"\nseed = 5";
+        json!({"order_seed": 5, "slice_s": 20.0, "max_lag": 1, "together": true, "patience_s": 1.0});
+    let text = "interleave = \"together\"\nslice = 20\nmax_lag = 1\npatience = \"1s\"\nseed = 5";
     check(text, "blocks", together);
     check("precision = \"10%\"", "precision", json!({"figure": "ttft_p50", "goal": 0.1}));
     let named = "precision = { goal = 0.05, figure = \"e2el_p95\" }";

@@ -82,6 +82,13 @@ impl ProtocolSpec {
                 return Err(Fault::value(field, "0", "longer than nothing, as in 60s"));
             }
         }
+        if self.slice.is_some_and(|slice| slice < DEFAULT_SLICE) {
+            return Err(Fault::value(
+                "slice",
+                "…",
+                "at least 10s: less says more of its ends than of a target",
+            ));
+        }
         Ok(Protocol {
             warmup: self.warmup.unwrap_or(Self::WARMUP),
             retries: self.retries.unwrap_or(0),

@@ -64,7 +64,7 @@ fn targets() {
     check(&format!("{provider}\"openai\""), "3:12", &["the key is missing: set OPENAI_API_KEY"]);
     let headers = format!("{provider}\"openai\"\nheaders = {{ X-Team = \"a\" }}");
     check(&headers, "3:12", &["the key is missing: set OPENAI_API_KEY"]);
-    assert!(read(&headers.replace("X-Team", "Authorization")).is_ok());
+    assert!(read(&headers.replace("X-Team = \"a\"", "Authorization = \"Bearer ${KEY}\"")).is_ok());
     check(&format!("{TARGET}{TARGET}"), "4:1", &["a target 'm@h' stands before"]);
     let twice = format!("{TARGET}name = \"a\"\n{TARGET}name = \"a\"");
     check(&twice, "8:8", &["a target 'a' stands before: give this one another name"]);
@@ -92,8 +92,11 @@ fn keys() {
     behind("api_key_env = \"NOPE\"", "1:15", &["the environment variable NOPE is not set, or empty"]);
     behind("api_key_env = \"sk-s3cr3t\"", "1:15", &["name the variable, not the key itself"]);
     behind("api_key_env = \"KEY\"\napi_key = \"${KEY}\"", "2:11", &["do not go together"]);
-    let both = "api_key_env = \"KEY\"\nheaders = { Authorization = \"Bearer s3cr3t-x\" }";
+    let both = "api_key_env = \"KEY\"\nheaders = { Authorization = \"Bearer ${KEY}\" }";
     behind(both, "2:11", &["api_key_env and headers do not go together"]);
+    let literal = &["a key does not belong in a file", "write ${VAR} in its place"];
+    behind("headers = { Authorization = \"Bearer sk-s3cr3t\" }", "1:29", literal);
+    behind("headers = { X-A = \"a\", x-api-key = \"s3cr3t\" }", "1:36", literal);
     behind("headers = { X-A = \"${NOPE}\" }", "1:19", &["variable NOPE is not set"]);
     behind("headers = { X-A = \"${NOPE\" }", "1:19", &["the closing brace is missing"]);
     behind("headers = { \"X A\" = \"s3cr3t-x\" }", "1:21", &["not a header name"]);
@@ -183,6 +186,18 @@ fn protocol() {
         ("precision = \"0%\"", "13", "not a share: write 10% or 0.1"),
         ("precision = { figure = \"ttft_p50\" }", "13", "goal is missing"),
         ("precision = { goal = 0.1, figure = \"tft_p50\" }", "36", "did you mean `ttft_p95`?"),
+        ("precision = { goal = 0.1, figure = \"ttft\" }", "36", "ttft"),
+        (
+            "precision = { goal = 0.1, figure = \"error_rate\" }",
+            "36",
+            "precision is of a time with a quantile",
+        ),
+        (
+            "precision = { goal = 0.1, figure = \"speed_p50\" }",
+            "36",
+            "precision is of a time with a quantile",
+        ),
+        ("slice = \"9s\"", "9", "slice: at least 10s"),
         ("goodput = \"ttfx:3\"", "11", "no request has a figure `ttfx`"),
         ("fail_if = [\"ttft_p95>1s\", \"ttfx_p95>1s\"]", "27", "did you mean `ttft_p95`?"),
         ("fail_if = [\"x.ttft_p95 > m@h.ttft_p95\"]", "12", "x"),
