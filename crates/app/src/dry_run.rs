@@ -63,7 +63,15 @@ fn proofs(plan: &Plan, estimate: &Estimate) -> String {
         let said = said.map_or("too few for any figure but the median", |(_, said)| said);
         let _ = writeln!(text, "\n{} requests of a cell can say: {said}.", count(fewest));
     }
-    if estimate.unprovable.is_empty() {
+    for (nth, line) in estimate.slices.iter().enumerate() {
+        let head = if nth == 0 { "Slices, in which the targets take turns:\n" } else { "" };
+        let _ = writeln!(text, "{head}  {line}");
+    }
+    if estimate.conditions == 0 {
+        text.push_str(if plan.pair_gates.is_empty() { "There is no gate and no limit.\n" } else { "" });
+    } else if estimate.unprovable.is_empty() && estimate.requests.is_none() {
+        text.push_str("Whether gates and limits can be proved is up to the requests that the time allows.\n");
+    } else if estimate.unprovable.is_empty() {
         text.push_str("Every gate and limit can be proved, if the targets are good enough.\n");
     } else {
         text.push_str("Cannot be proved, whatever the answers are:\n");
@@ -205,6 +213,41 @@ Cannot be proved, whatever the answers are:
         assert!(said.contains("no limit  no price\n"), "{said}");
         assert!(said.contains("cost           not known: a target has no price"), "{said}");
         assert!(said.contains("output tokens  no limit is known\n"), "{said}");
+    }
+
+    #[test]
+    fn says_of_proofs_and_slices_what_is_known() {
+        let target = "[[target]]\nname = \"a\"\nurl = \"http://h\"\nmodel = \"m\"\n";
+        let two = format!("{target}{}", target.replace("\"a\"", "\"b\""));
+        let one = "c4: 1 of 10 s for each target: each target is measured in one piece: use more trials, or interleave";
+        for (targets, rest, says, not) in [
+            (target, "", "There is no gate and no limit.", "Every gate"),
+            (
+                target,
+                "[protocol]\nfail_if = \"error_rate>50%\"",
+                "Every gate and limit can be proved",
+                "no gate",
+            ),
+            (
+                target,
+                "[protocol]\nfail_if = \"availability<99%\"",
+                "availability<99%: it takes time",
+                "Every gate",
+            ),
+            (target, "[load]\nconcurrency = 4", "can say", "Slices"),
+            (&two, "[load]\nconcurrency = 4", "c4: how many slices of 10 s each target gets", "one piece"),
+            (&two, "[load]\nconcurrency = 4\nduration = \"10s\"", one, "shorter"),
+            (
+                &two,
+                "[load]\nrequest_rate = 1\nrequests = 100",
+                "poisson-1: 10 of 10 s for each target\n",
+                "pieces",
+            ),
+            (&two, "[load]\nconcurrency = 4\n[protocol]\ninterleave = \"together\"", "can say", "Slices"),
+        ] {
+            let said = printed(&format!("{targets}{rest}"));
+            assert!(said.contains(says) && !said.contains(not), "{rest}: {said}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Shift {
 /// shifts that the test does not reject. It holds for differences symmetric about the shift.
 ///
 /// Differences may be infinite; one of each sign average to 0. No average is stored: each is found by bisection over the
-/// floats, of at most [`MAX_STEPS`] counts of O(n). `None` of an empty sample or one that holds NaN.
+/// floats, of at most `MAX_STEPS` counts of O(n). `None` of an empty sample or one that holds NaN.
 pub fn estimate(differences: &[f64], alpha: f64) -> Option<Shift> {
     if differences.is_empty() || differences.iter().any(|d| d.is_nan()) {
         return None;

@@ -4,7 +4,7 @@
 //! what matters, provider against model, settings to copy; then plots where people would rather look, comparisons,
 //! and how it all was measured.
 //!
-//! Each section is a module that turns the [`Story`](story::Story) of a run into a view (tables, cards, plots), and a
+//! Each section is a module that turns the `story::Story` of a run into a view (tables, cards, plots), and a
 //! template that gives it a form. Plots are drawn in the reader's browser by Vega-Lite out of specifications made here
 //! (`plot`); everything else is readable without a script, and each plot's figures stand below it as a table.
 //!
