@@ -112,11 +112,20 @@ fn the_faster_of_two_real_servers_is_named() {
         let ok: Vec<_> = of_load.map(|cell| cell["counts"]["ok"].as_u64().unwrap()).collect();
         assert_eq!(ok, vec![requests; targets], "{load}");
     }
-    assert_eq!(typical(&summary, "quick", "slow")["verdict"], "better");
-    assert_eq!(typical(&summary, "slow", "simulated")["verdict"], "better");
+    // Where the servers left the client no time, a cell is not valid and no verdict comes of it; its figures stay.
+    let valid = cells.iter().all(|cell| cell["client"]["valid"] == true);
+    for (faster, slower) in [("quick", "slow"), ("slow", "simulated")] {
+        let found = typical(&summary, faster, slower);
+        assert!(found["value"]["hi"].as_f64().unwrap() < 1.0, "{found}");
+        assert!(!valid || found["verdict"] == "better", "{found}");
+    }
     // An A/A: shown, not asserted; that it seldom cries wolf is proved on virtual time.
     let same = typical(&summary, "quick", "quick-again");
     println!("the same server twice: {} {}", same["verdict"], same["value"]);
+    if !valid {
+        println!("skipped: what is decided on real servers: too little time was left for the client");
+        return;
+    }
     let decision = &summary["profiles"][0];
     let chosen = decision["candidates"][0]["target"].as_str().unwrap();
     assert!(["quick", "quick-again"].contains(&chosen), "{decision}");

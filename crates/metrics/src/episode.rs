@@ -106,7 +106,8 @@ pub struct Bursts {
     /// Requests whose first attempt failed otherwise.
     pub failed: Proportion,
     /// From a burst's start to that of the first request after it whose TTFT is no longer than at rest (95 % of the
-    /// requests there), ms: the median over bursts.
+    /// requests there), ms: the median over bursts. No value where most bursts were not felt; a bound where the first
+    /// request afterwards was quick already.
     pub recovery: Rate,
     /// What a reader must know beside it.
     pub notes: Vec<String>,
