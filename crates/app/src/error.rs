@@ -102,9 +102,11 @@ impl Error {
             | Self::Simulation { .. }
             | Self::Prices { .. }
             | Self::Record(inferometer_record::RecordError::Twice(_))
-            | Self::Load(inferometer_load::Error::Transport(_) | inferometer_load::Error::Address(_)) => {
-                Exit::Usage
-            }
+            | Self::Load(
+                inferometer_load::Error::Transport(_)
+                | inferometer_load::Error::Address(_)
+                | inferometer_load::Error::Check(_),
+            ) => Exit::Usage,
             Self::Preflight(_) => Exit::Preflight,
             Self::Record(_)
             | Self::Load(_)

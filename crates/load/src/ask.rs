@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
+use inferometer_judge::Grader;
 use inferometer_plan::{Cell, Target, Workload};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::Request;
@@ -22,6 +23,8 @@ pub(crate) struct Asker {
     target: Arc<Target>,
     workload: Workload,
     prompts: Prompts,
+    /// What makes an answer right, where the prompt does not say so itself.
+    grader: Option<Arc<Grader>>,
     path: PathAndQuery,
     headers: HeaderMap,
     tokenizer: Tokenizer,
@@ -42,12 +45,14 @@ impl Asker {
         let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
         let headers = headers(&target);
         let (workload, prompts) = (cell.workload.clone(), prompts.clone());
-        Ok(Self { target, workload, prompts, path, headers, tokenizer })
+        let grader = workload.check.clone().map(Grader::new).transpose()?.map(Arc::new);
+        Ok(Self { target, workload, prompts, grader, path, headers, tokenizer })
     }
 
     /// The prompt at `seq` with the nonce of number `nonce`.
     pub(crate) fn prepare(&self, seq: u64, nonce: u64) -> Prepared {
-        let item = self.prompts.item(seq, nonce);
+        let mut item = self.prompts.item(seq, nonce);
+        item.grader = item.grader.or_else(|| self.grader.clone());
         let extra = merged(&item.parameters, &self.target.extra);
         let max_tokens = item.max_tokens.or(self.workload.max_tokens);
         let body = request::body(&Ask {

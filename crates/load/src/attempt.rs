@@ -13,6 +13,7 @@ use inferometer_transport::{self as transport, Client, Connect, Connections, Exc
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
 use tokio::sync::watch;
 
+use crate::control::cut_of;
 use crate::guard::{Guard, Limit, Reading};
 use crate::rules::Rules;
 
@@ -113,13 +114,6 @@ pub(crate) async fn run<C: Connect>(
         }
     };
     Attempt::Ended(Box::new(body.finish(start, end_of(rules.clock, trace), ended, &exchange)))
-}
-
-/// Completes when the run is cut; never where nobody is left to cut it.
-async fn cut_of(mut cut: watch::Receiver<bool>) {
-    if cut.wait_for(|cut| *cut).await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }
 
 /// The end of a body that did not say when it was complete: its last read, else now.

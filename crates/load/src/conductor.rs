@@ -154,19 +154,21 @@ impl Conductor {
     fn pace(&self, blocks: Option<&Blocks>, runs: &[bool]) -> Option<Arc<Pace>> {
         let blocks = blocks?;
         let is_closed = |run: &Run| matches!(run.course.arrival, Arrival::Closed { .. });
-        let size = self.lanes.iter().map(|run| run.slots).max()?;
         self.lanes
             .iter()
             .all(is_closed)
-            .then(|| Pace::new(u64::from(size), blocks.max_lag, blocks.patience, runs, self.clock.now()))
+            .then(|| Pace::new(self.block_size(), blocks.max_lag, blocks.patience, runs, self.clock.now()))
+    }
+
+    /// Prompts of a block, where all run at once: one for each slot of the lane that has most.
+    fn block_size(&self) -> u64 {
+        self.lanes.iter().map(|run| u64::from(run.slots)).max().unwrap_or(1)
     }
 
     /// What block a request belongs to, where all run at once.
     fn blocked(&self, lane: usize, blocks: Option<&Blocks>) -> Blocked {
         match (blocks, self.lanes.get(lane).map(|run| &run.course.arrival)) {
-            (Some(_), Some(Arrival::Closed { .. })) => {
-                Blocked::Each(self.lanes.iter().map(|run| u64::from(run.slots)).max().unwrap_or(1))
-            }
+            (Some(_), Some(Arrival::Closed { .. })) => Blocked::Each(self.block_size()),
             (Some(blocks), Some(Arrival::Open { .. })) => Blocked::Every(blocks.slice),
             _ => Blocked::Never,
         }

@@ -28,15 +28,19 @@ impl Control {
 
     /// Waits for the cut.
     pub(crate) async fn cut_ordered(&self) {
-        let mut cut = self.watch();
-        if cut.wait_for(|cut| *cut).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        cut_of(self.watch()).await;
     }
 
     /// Sees the cut from a shard.
     pub(crate) fn watch(&self) -> watch::Receiver<bool> {
         self.0.subscribe()
+    }
+}
+
+/// Completes when the run is cut; never where nobody is left to cut it.
+pub(crate) async fn cut_of(mut cut: watch::Receiver<bool>) {
+    if cut.wait_for(|cut| *cut).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -8,6 +8,9 @@ pub enum Error {
     /// The address cannot be asked.
     #[error("{0} is not an address that can be asked")]
     Address(String),
+    /// The workload's check cannot run.
+    #[error("a check that cannot run: {0}")]
+    Check(#[from] inferometer_judge::CheckError),
     /// The transport cannot be set up for this target: its certificate file, its proxy.
     #[error(transparent)]
     Transport(#[from] inferometer_transport::Error),

@@ -67,6 +67,5 @@ pub use control::{Control, Live};
 pub use error::Error;
 pub use lane::Lane;
 pub use past::Past;
-pub use purse::Amount;
 pub use runner::{Runner, Sink, SinkError};
 pub use schedule::{Schedule, Start};

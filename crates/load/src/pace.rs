@@ -41,7 +41,7 @@ pub(crate) struct Place {
 }
 
 impl Pace {
-    /// A pace for lanes of which those in `runs` take part, all at `block`.
+    /// A pace for lanes of which those in `runs` take part.
     pub(crate) fn new(size: u64, max_lag: u32, patience: Duration, runs: &[bool], now: Mono) -> Arc<Self> {
         let stand =
             |runs: &bool| Stand { claimed: 0, started: 0, since: now, has_part: *runs, is_over: !runs };

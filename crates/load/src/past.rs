@@ -72,7 +72,7 @@ impl Past {
     }
 
     /// What was used of the budget.
-    pub fn used(&self) -> Amount {
+    pub(crate) fn used(&self) -> Amount {
         self.used
     }
 
@@ -86,7 +86,7 @@ impl Past {
         let last = sample.end_ns.max(sample.sched_ns).unwrap_or(0);
         self.offset_ns = self.offset_ns.max(last.saturating_add(BETWEEN_SEGMENTS.as_nanos() as u64));
         self.segments = self.segments.max(sample.segment.saturating_add(1));
-        self.used = purse::sum(self.used, purse::recorded(sample));
+        self.used = self.used.plus(purse::recorded(sample));
         if sample.phase != Phase::Measure {
             return;
         }

@@ -21,7 +21,7 @@ const PER: u64 = 1_000_000;
 
 /// Requests, tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amount {
+pub(crate) struct Amount {
     /// Attempts.
     pub requests: u64,
     /// Prompt and output tokens.
@@ -31,7 +31,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             requests: self.requests.saturating_add(other.requests),
             tokens: self.tokens.saturating_add(other.tokens),
@@ -362,11 +362,6 @@ fn used(sample: &Sample, held: Amount) -> Amount {
     let tokens =
         sample.input_tokens.zip(sample.output_tokens).map(|(input, output)| input.saturating_add(output));
     Amount { requests: 1, tokens: tokens.unwrap_or(unknown.tokens), money: cost.unwrap_or(unknown.money) }
-}
-
-/// Both together.
-pub(crate) fn sum(a: Amount, b: Amount) -> Amount {
-    a.plus(b)
 }
 
 /// What the attempt of `sample` has used as far as its sample tells.

@@ -170,12 +170,15 @@ impl<'a> Runner<'a> {
         let needed = runs.iter().map(|run| places(&run.course.arrival)).max().unwrap_or(1);
         let shards = shard_count().min(needed);
         let (out, inbox) = sync_channel(CHANNEL);
-        let mut seats = Vec::new();
-        for index in 0..shards {
-            let of_lanes = lanes.iter().enumerate();
-            let seat = of_lanes.map(|(place, lane)| self.seat((index, shards), place, lane, &out));
-            seats.push(seat.collect::<Result<Vec<_>, Error>>()?);
-        }
+        // Made once: a target has read its certificates, and shards share them.
+        let seats: Vec<Vec<Seat>> = {
+            let first = lanes.iter().enumerate();
+            let first = first.map(|(place, lane)| self.seat((0, shards), place, lane, &out));
+            let first = first.collect::<Result<Vec<_>, Error>>()?;
+            (0..shards)
+                .map(|index| first.iter().map(|seat| Seat { index, ..seat.clone() }).collect())
+                .collect()
+        };
         let mut worker = self.worker(lanes);
         let (runs, last_ends) = thread::scope(|scope| {
             let (mut threads, mut band) = (Vec::new(), Vec::new());

@@ -20,6 +20,7 @@ use crate::shard::Shard;
 use crate::{Control, Error, Live};
 
 /// What a shard is made from, on its way to its thread.
+#[derive(Clone)]
 pub(crate) struct Seat {
     pub(crate) lane: usize,
     pub(crate) index: u32,

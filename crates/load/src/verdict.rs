@@ -31,7 +31,7 @@ pub(crate) fn judge(sample: &mut Sample, finished: &Finished, cell: Cell<'_>, se
         judge::Verdict::Valid => Verdict::Valid,
     });
     sample.verdict_flags = judgement.flags.iter().map(ToString::to_string).collect();
-    if is_clean(answer, secrets) {
+    if !judgement.evidence.is_empty() && is_clean(answer, secrets) {
         sample.verdict_evidence = judgement.evidence;
     }
     sample.grade = judgement.grade;

@@ -7,6 +7,7 @@ mod support;
 
 mod bad_input;
 mod bench;
+mod checks;
 mod console;
 mod exit_status;
 mod folder;
