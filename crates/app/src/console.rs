@@ -22,3 +22,17 @@ pub fn say(text: &str) {
     // Nobody may listen any more (`2>&1 | head`); that is no reason to stop measuring.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
+
+/// Lines of cells, each column as wide as its widest cell; the first line says how many there are.
+pub(crate) fn columns(lines: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).map(width).collect();
+    let line = |cells: &Vec<String>| {
+        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    lines.iter().map(line).collect()
+}

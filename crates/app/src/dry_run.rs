@@ -6,7 +6,7 @@ use inferometer_plan::{Arrival, CellEstimate, Estimate, Plan};
 use inferometer_price::Decimal;
 use inferometer_workload::Prompts;
 
-use crate::console::print;
+use crate::console::{columns, print};
 use crate::{Error, Exit};
 
 /// What so many requests can say, as long as all goes well.
@@ -85,19 +85,13 @@ fn proofs(plan: &Plan, estimate: &Estimate) -> String {
 /// One line a cell, columns aligned.
 fn table(cells: &[CellEstimate]) -> String {
     let head = ["target", "workload", "load", "requests", "input", "output", "cost, USD"].map(String::from);
-    let rows: Vec<[String; 7]> = std::iter::once(head).chain(cells.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..7).map(width).collect();
-    let line = |row: &[String; 7]| {
-        let cells = row.iter().zip(&widths).map(|(text, width)| format!("{text:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
-    };
-    rows.iter().map(line).collect()
+    let head = std::iter::once(head.to_vec());
+    columns(&head.chain(cells.iter().map(row)).collect::<Vec<_>>())
 }
 
-fn row(cell: &CellEstimate) -> [String; 7] {
+fn row(cell: &CellEstimate) -> Vec<String> {
     let requests = cell.requests.map_or("by time".to_string(), count);
-    [
+    vec![
         cell.target.clone(),
         cell.workload.clone(),
         cell.load.clone(),

@@ -9,6 +9,7 @@ use inferometer_price::book::{Change, Date, Row, diff};
 use inferometer_price::import::{Import, litellm, openrouter};
 use inferometer_price::{Book, Decimal};
 
+use crate::console::columns;
 use crate::{Error, Exit, console};
 
 /// The book that is taken where none is named.
@@ -181,19 +182,6 @@ fn table(rows: &[&Row]) -> String {
 /// What is not known is a dash, which is not free.
 fn shown(amount: Option<Decimal>) -> String {
     amount.map_or_else(|| "-".to_owned(), |amount| amount.normalize().to_string())
-}
-
-fn columns(lines: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        let cells = lines.iter().filter_map(|line| line.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..lines.first().map_or(0, Vec::len)).map(width).collect();
-    let line = |cells: &Vec<String>| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    lines.iter().map(line).collect()
 }
 
 /// Puts what was imported into the book at `path` and says what became of every entry.

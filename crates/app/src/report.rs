@@ -170,9 +170,8 @@ fn reckon(recording: &dyn Recording, manifest: &Manifest) -> Result<(Summary, ht
 const DEFAULT_WIDTH: usize = 100;
 
 /// Prints `summary` as `format`.
-pub(crate) fn show(dir: &Path, summary: &Summary, format: Format) -> Result<(), Error> {
-    let reader = RunReader::open(dir)?;
-    print(&RunView::new(summary, reader.manifest(), Some(dir)), format)
+pub(crate) fn show(run: &RunReader, summary: &Summary, format: Format) -> Result<(), Error> {
+    print(&RunView::new(summary, run.manifest(), Some(run.dir())), format)
 }
 
 fn print(view: &RunView<'_>, format: Format) -> Result<(), Error> {

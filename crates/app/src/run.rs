@@ -170,7 +170,9 @@ fn go_on(
         return Err(Error::OtherPlan { path: reader.dir().display().to_string(), key });
     }
     let past = Past::read(reader)?;
-    let writer = RunWriter::reopen(reader.dir(), past.segment(origin, now))?;
+    let mut writer = RunWriter::reopen(reader.dir(), past.segment(origin, now))?;
+    // What may have changed counts from now on.
+    writer.update(|manifest| (manifest.plan, manifest.study) = (shown(plan), study(plan)))?;
     say(&format!("going on in {}{}", writer.dir().display(), torn(past.tail())));
     runner.resume(past);
     Ok(writer)
@@ -213,11 +215,12 @@ fn finish(
     let client = serde_json::to_value(RunClient::of(&summary)).unwrap_or_default();
     writer.update(|manifest| manifest.client = client)?;
     let dir = writer.finish(state)?;
-    report::show(&dir, &summary, output.format)?;
+    let reader = RunReader::open(&dir)?;
+    report::show(&reader, &summary, output.format)?;
     let mut exit = report::exit(&summary, output.strict);
     if output.parquet {
         let path = dir.join(Table::Parquet.file());
-        exit = exit.or(export(&RunReader::open(&dir)?, Table::Parquet, &path, output.parquet_writer)?);
+        exit = exit.or(export(&reader, Table::Parquet, &path, output.parquet_writer)?);
     }
     Ok(signal.map_or(exit, |signal| Exit::Interrupted { signal }.or(exit)))
 }
@@ -241,10 +244,16 @@ fn manifest(plan: &Plan, run_id: &str, created: Wall, origin: Mono, argv: &[Stri
         argv: plan.secrets.redact_all(argv),
         segments: vec![Segment::new(origin, created)],
         plan: shown(plan),
-        study: serde_json::to_value(plan.study()).unwrap_or_default(),
+        study: study(plan),
         environment: machine::describe(),
         ..Manifest::new(run_id, created)
     }
+}
+
+/// What comparisons and decisions need to know of the plan.
+fn study(plan: &Plan) -> Value {
+    // Plain data: that it is no JSON cannot happen.
+    serde_json::to_value(plan.study()).unwrap_or_default()
 }
 
 /// The plan as the manifest keeps it. It shows no key by itself; should one stand where none is looked for, it is taken

@@ -65,8 +65,6 @@ pub const LET_IN_PER_S: f64 = 30.0;
 pub const REASONING_SIGMA: f64 = 0.6;
 /// The plan's token limit.
 pub const MAX_TOKENS: u32 = 256;
-/// A useful answer of the thinking model costs at least so many times one of the small model.
-pub const TIMES_DEARER: f64 = 200.0;
 
 /// Small and cheap.
 pub const FINCH: Model = Model { name: "finch-8b", short: "finch", rate: 500, accuracy: 0.93, reasoning: 0 };
