@@ -228,17 +228,20 @@ impl Language {
 
     /// Whether no language of the script has more of its common words in the text.
     fn is_worded(&self, text: &str) -> Option<bool> {
+        let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
         let rivals = LANGUAGES.into_iter().filter(|language| language.script == self.script);
-        let counts: Vec<(&str, usize)> = rivals.map(|rival| (rival.code, rival.common_words(text))).collect();
+        let counts: Vec<(&str, usize)> =
+            rivals.map(|rival| (rival.code, rival.common_words(&words))).collect();
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let own = counts.iter().find(|(code, _)| *code == self.code).map_or(0, |(_, count)| *count);
         (most >= COMMON_WORDS_MIN).then_some(own == most)
     }
 
-    fn common_words(&self, text: &str) -> usize {
+    /// How many of `words`, in lower case, are common in this language.
+    fn common_words(&self, words: &[String]) -> usize {
         let common: std::collections::HashSet<&str> = self.common.split(' ').collect();
-        let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        words.filter(|word| common.contains(word.to_lowercase().as_str())).count()
+        words.iter().filter(|word| common.contains(word.as_str())).count()
     }
 }
 

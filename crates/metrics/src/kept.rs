@@ -49,16 +49,10 @@ impl<'a> Kept<'a> {
 }
 
 impl Row {
-    /// A figure of the whole request, from its first try on, failures at infinity: `TTFT`, `TTFA`, `LATENCY`, `TPOT`,
-    /// `SPEED`, `CHUNK_GAP_MAX`. `None`: it cannot be told.
-    pub(crate) fn of_request(&self, metric: &str) -> Option<Point> {
-        figures::of_request(metric, self)
-    }
-
-    /// As [`Row::of_request`], as a number to be ranked: a timeout is a failure like any other, hence infinite; what
-    /// the run itself cut says nothing.
+    /// A figure of the whole request ([`figures::of_request`]) as a number to be ranked: a timeout is a failure like any
+    /// other, hence infinite; what the run itself cut says nothing.
     pub(crate) fn request_value(&self, metric: &str) -> Option<f64> {
-        match self.of_request(metric)? {
+        match figures::of_request(metric, self)? {
             Point::Exact(value) => Some(value),
             Point::Above(_) => self.status.is_failure().then_some(f64::INFINITY),
         }

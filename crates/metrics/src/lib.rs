@@ -47,7 +47,7 @@ mod timeline;
 mod warnings;
 
 pub use accumulator::CellAccumulator;
-pub use compare::{Comparison, Standing, Statistic};
+pub use compare::{Comparison, Standing, Statistic, lower_is_better};
 pub use condition::Condition;
 pub use context::{Arrival, CellContext, Window};
 pub use decide::{Candidate, Certainty, Decision, Fallback, Lever, RetryAdvice, Setting, Settings, Spread};

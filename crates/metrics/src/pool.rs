@@ -1,6 +1,6 @@
 //! What the runners of several runs knew of one cell, as one.
 
-use inferometer_record::{Part, Pool};
+use inferometer_record::{Manifest, Part, Pool};
 use serde::Deserialize;
 
 use crate::{Arrival, CellContext, ClientHealth, Lateness, Study, TargetInfo, Window};
@@ -16,7 +16,7 @@ pub fn pooled(pool: &mut Pool) -> Result<(), serde_json::Error> {
     let mut cells: Vec<CellContext> = Vec::new();
     for nth in 0..pool.parts().len() {
         let Some(part) = pool.parts().get(nth) else { break };
-        let (own, contexts) = read(part)?;
+        let (own, contexts) = read(part.manifest())?;
         let others = own.targets.iter().filter(|target| is_other(target, &study)).map(|target| &target.name);
         let otherwise =
             contexts.iter().filter(|cell| is_asked_otherwise(cell, &cells)).map(|cell| &cell.target);
@@ -39,8 +39,8 @@ pub fn pooled(pool: &mut Pool) -> Result<(), serde_json::Error> {
     Ok(())
 }
 
-fn read(part: &Part) -> Result<(Study, Vec<CellContext>), serde_json::Error> {
-    let manifest = part.manifest();
+/// What a run is for, and what its runner knew of its cells.
+pub(crate) fn read(manifest: &Manifest) -> Result<(Study, Vec<CellContext>), serde_json::Error> {
     let study =
         if manifest.study.is_null() { Study::default() } else { Study::deserialize(&manifest.study)? };
     let contexts: Result<_, _> = manifest.cells.iter().map(CellContext::deserialize).collect();

@@ -1,10 +1,11 @@
 //! From a run's folder to its summary.
 
 use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State, Status};
-use serde::Deserialize;
 
 use crate::kept::{Finished, Kept};
-use crate::{CellAccumulator, CellContext, Study, Summary, compare, decide, finish, hold_against, money};
+use crate::{
+    CellAccumulator, CellContext, Study, Summary, compare, decide, finish, hold_against, money, pool,
+};
 
 /// Cells that are made for samples of a run which could not say its own; beyond it, a file is not ours.
 const MAX_UNKNOWN_CELLS: usize = 1_000;
@@ -16,11 +17,8 @@ pub fn summarize(
     manifest: &Manifest,
     samples: impl Iterator<Item = (Sample, Option<Events>)>,
 ) -> Result<Summary, serde_json::Error> {
-    let study =
-        if manifest.study.is_null() { Study::default() } else { Study::deserialize(&manifest.study)? };
-    let contexts: Result<Vec<CellContext>, _> =
-        manifest.cells.iter().map(|cell| serde_json::from_value(cell.clone())).collect();
-    let mut cells = Cells { cells: contexts?.into_iter().map(Cell::new).collect(), latest: 0 };
+    let (study, contexts) = pool::read(manifest)?;
+    let mut cells = Cells { cells: contexts.into_iter().map(Cell::new).collect(), latest: 0 };
     let mut unplaced = 0_u64;
     let mut preflight = Preflight::default();
     for (sample, events) in samples {
@@ -59,8 +57,8 @@ fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
     let compare::Compared { comparisons, warnings } = compare::compare(study, &kept);
     let mut summary = Summary {
         profiles: decide::decide(study, &kept, &comparisons),
-        levers: decide::levers(study, &kept, &comparisons),
-        settings: decide::settings(study, &kept, &comparisons),
+        levers: decide::levers(study, &kept),
+        settings: decide::settings(study, &kept),
         comparisons,
         warnings,
         cells: finished

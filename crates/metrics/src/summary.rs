@@ -571,3 +571,17 @@ pub struct Cause {
     /// The first of them: its request.
     pub first_request: u64,
 }
+
+impl Client {
+    /// Why the figures are not valid, the first reason.
+    pub(crate) fn reason(&self) -> &str {
+        self.reasons.first().map_or("the client was too slow", String::as_str)
+    }
+}
+
+impl Cost {
+    /// Attempts whose cost was looked for.
+    pub(crate) fn asked(&self) -> u64 {
+        self.priced.saturating_add(self.unknown)
+    }
+}

@@ -22,6 +22,11 @@ pub(crate) const SECRET_VALUE_LEN: usize = 8;
 const KEY_WORDS: [&str; 9] =
     ["key", "token", "secret", "sig", "password", "auth", "code", "cookie", "credential"];
 
+/// Whether `text` is written as variables mostly are; anything else may be a key itself.
+pub(crate) fn is_variable_name(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
 /// Whether something of this name is taken for a key.
 pub(crate) fn names_a_key(name: &str) -> bool {
     let name = name.to_lowercase();

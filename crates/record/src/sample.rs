@@ -94,6 +94,18 @@ pub enum Verdict {
     Unverifiable,
 }
 
+impl Verdict {
+    /// The name in `samples.jsonl`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Valid => "valid",
+            Verdict::Degraded => "degraded",
+            Verdict::Invalid => "invalid",
+            Verdict::Unverifiable => "unverifiable",
+        }
+    }
+}
+
 /// Where token counts come from. Sources never mix in one figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -225,6 +225,12 @@ pub(crate) fn reads_alike(a: &Metric, b: &Metric) -> bool {
     shown(a) == shown(b)
 }
 
+/// A p as it is shown. Below the last that is no reader needs the digits; all of them stand in `summary.json`.
+pub(crate) fn probability(p: f64) -> String {
+    const LEAST: f64 = 0.001;
+    if p < LEAST { format!("<\u{a0}{LEAST}") } else { digits(p) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

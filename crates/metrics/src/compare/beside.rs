@@ -37,8 +37,7 @@ impl Beside {
 /// Why a cell's figures are not valid.
 fn void(cell: Kept<'_>) -> Option<String> {
     let client = &cell.summary.client;
-    let reason = || client.reasons.first().map_or("the client was too slow", String::as_str);
-    (!client.valid).then(|| format!("not valid: {}: {}", cell.summary.target, reason()))
+    (!client.valid).then(|| format!("not valid: {}: {}", cell.summary.target, client.reason()))
 }
 
 /// Every block that a cell was asked in.

@@ -1,7 +1,7 @@
-//! Which figures are compared, which side of each is good, and which one a profile declares.
+//! Which figures are compared, and which side of each is good.
 
+use crate::Statistic;
 use crate::names::name;
-use crate::{ProfileKind, Statistic};
 
 /// Every figure that is compared, and what of it.
 pub(super) const COMPARED: [(&str, Statistic); 11] = [
@@ -19,7 +19,7 @@ pub(super) const COMPARED: [(&str, Statistic); 11] = [
 ];
 
 /// Whether little of a figure is good.
-pub(crate) fn lower_is_better(metric: &str) -> bool {
+pub fn lower_is_better(metric: &str) -> bool {
     !matches!(
         metric,
         name::USEFUL_RATE
@@ -33,14 +33,4 @@ pub(crate) fn lower_is_better(metric: &str) -> bool {
             | name::TOOL_CALLS
             | name::AVAILABILITY
     )
-}
-
-/// The figure that a profile declares as its headline: the one whose comparisons are a family.
-pub(crate) fn headline(kind: ProfileKind) -> (&'static str, Statistic) {
-    match kind {
-        ProfileKind::Chat => (name::TTFT, Statistic::P95),
-        ProfileKind::Rag | ProfileKind::Agent => (name::COST_PER_USEFUL, Statistic::CostPerUseful),
-        ProfileKind::Batch => (name::USEFUL_TOKENS_RATE, Statistic::Rate),
-        ProfileKind::Production => (name::LATENCY, Statistic::P95),
-    }
 }

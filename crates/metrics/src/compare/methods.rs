@@ -64,7 +64,7 @@ pub(super) fn tail(metric: &str, p: Prob, a: &Side<'_>, b: &Side<'_>) -> Option<
     let bounds_at = |alpha: f64| at(alpha).map_or(Bounds::OPEN, |found| found.bounds);
     let (of_a, a_is_bound) = a.quantile(metric, p, ALPHA)?;
     let (of_b, b_is_bound) = b.quantile(metric, p, ALPHA)?;
-    let estimate = at(ALPHA)?;
+    let estimate = mover::difference(of_a, of_b)?;
     let mut notes = Vec::new();
     if a_is_bound || b_is_bound {
         notes.push("censored: timed out, or cut by the run".to_owned());
@@ -120,13 +120,14 @@ pub(super) fn share(metric: &str, a: &Side<'_>, b: &Side<'_>, seed: u64) -> Opti
         let add = |(count, n): (f64, f64), row: &Row| (count + f64::from(u8::from(has(row))), n + 1.0);
         (cluster.a, cluster.b) = (add(cluster.a, a), add(cluster.b, b));
     }
+    let estimate = table.difference(ALPHA)?;
     let finding = Finding {
         scale: Scale::Share,
         n: table.n(),
-        estimate: table.difference(ALPHA)?,
+        estimate,
         narrow: table.difference(equivalence::ALPHA)?.bounds,
         p: table.p(),
-        need: need(table.difference(ALPHA)?),
+        need: need(estimate),
         notes: unpaired(pairs.len(), a, b).into_iter().collect(),
     };
     Some(resample(finding, &table, prompts, seed))
@@ -145,8 +146,8 @@ fn resample(mut finding: Finding, table: &Table, prompts: BTreeMap<u64, Cluster>
     }
     let is_enough = ids >= MIN_PROMPTS && table.discordant() >= MIN_DISCORDANT;
     let clusters: Vec<Cluster> = prompts.into_values().collect();
-    let resampled = cluster::compare(&clusters, cluster::Scale::Difference, MIN_DRAWS, seed);
-    match resampled.filter(|_| is_enough) {
+    let resampled = || cluster::compare(&clusters, cluster::Scale::Difference, MIN_DRAWS, seed);
+    match is_enough.then(resampled).flatten() {
         Some(found) => {
             finding.estimate = Estimate { value: found.value, bounds: found.bounds(ALPHA) };
             finding.narrow = found.bounds(equivalence::ALPHA);
@@ -191,7 +192,7 @@ fn bounded(
 ) -> Finding {
     let CellSummary { target, cost, .. } = unknown.cell.summary;
     let is_shown = finding.estimate.value.partial_cmp(&1.0) == Some(shown);
-    let asked = cost.priced.saturating_add(cost.unknown);
+    let asked = cost.asked();
     let note = format!(
         "at {word}: {} of {asked} attempts of {target} are without a known cost, which counts as nothing",
         cost.unknown

@@ -10,10 +10,12 @@ use inferometer_stats::{Prob, holm};
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Kept;
-use crate::{Arrival, CellSummary, Num, Profile, Rate, Study};
+use crate::{Arrival, CellSummary, Num, Profile, Rate, Study, decide};
+
+pub use figures::lower_is_better;
 
 use beside::Beside;
-use figures::{COMPARED, headline};
+use figures::COMPARED;
 use finding::Finding;
 use side::Side;
 
@@ -88,7 +90,7 @@ fn bounded_cost(side: &Side<'_>) -> Option<String> {
         format!(
             "{target} on {workload}, {load} ({} of {} attempts of unknown cost)",
             cost.unknown,
-            cost.priced.saturating_add(cost.unknown)
+            cost.asked()
         )
     })
 }
@@ -194,7 +196,7 @@ impl<'a> Group<'a> {
         let summary = self.sides.first()?.cell.summary;
         let is_of = |named: &Option<String>, own: &str| named.as_ref().is_none_or(|named| named == own);
         self.study.profiles.iter().find(|profile| {
-            headline(profile.kind) == (metric, statistic)
+            decide::headline(profile.kind) == (metric, statistic)
                 && is_of(&profile.workload, &summary.workload)
                 && is_of(&profile.load, &summary.load)
         })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::kept::Kept;
 use crate::names::name;
-use crate::{Comparison, Num, Study};
+use crate::{Num, Study};
 
 use super::{Lever, Spread, field};
 
@@ -18,7 +18,7 @@ const FIGURES: [Read; 2] = [
 
 /// By workload, load and figure. Only where a model has two providers or there are two models. A figure that is not
 /// valid, and a cost that is only a lower bound, is no end of any spread.
-pub(crate) fn levers(study: &Study, cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Lever> {
+pub(crate) fn levers(study: &Study, cells: &[Kept<'_>]) -> Vec<Lever> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for cell in cells.iter().filter(|cell| field::is_ordinary(cell.summary.arrival)) {
         let place = (cell.summary.workload.as_str(), cell.summary.load.as_str());
@@ -88,7 +88,7 @@ fn unusable(cell: &Kept<'_>, figure: &str) -> Option<String> {
     if !cell.summary.client.valid {
         return Some("its figures are not valid".to_owned());
     }
-    let asked = cost.priced.saturating_add(cost.unknown);
+    let asked = cost.asked();
     is_bound
         .then(|| format!("its cost is a lower bound ({} of {asked} attempts of unknown cost)", cost.unknown))
 }

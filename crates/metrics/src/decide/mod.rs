@@ -16,7 +16,7 @@ mod words_gate;
 use serde::{Deserialize, Serialize};
 
 use crate::kept::Kept;
-use crate::{Comparison, GateOutcome, Num, Profile, QuantilePoint, Rate, Study};
+use crate::{Comparison, GateOutcome, Num, Profile, ProfileKind, QuantilePoint, Rate, Statistic, Study};
 use field::Field;
 use rank::{Class, Contender};
 
@@ -25,6 +25,12 @@ pub(crate) use settings::settings;
 
 /// Windows below which a recommendation says that another hour may differ.
 const FEW_WINDOWS: u64 = 3;
+
+/// The figure that a profile declares as its headline: the one whose comparisons are a family.
+pub(crate) fn headline(kind: ProfileKind) -> (&'static str, Statistic) {
+    let [headline, ..] = profiles::order(kind);
+    headline.figure()
+}
 
 /// A decision for each profile on each of its workloads.
 pub(crate) fn decide(study: &Study, cells: &[Kept<'_>], comparisons: &[Comparison]) -> Vec<Decision> {

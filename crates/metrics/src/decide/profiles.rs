@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::names::name;
-use crate::{Gate, Profile, ProfileKind, Statistic};
+use crate::{Gate, Profile, ProfileKind, Statistic, compare};
 
 /// What decides between targets that hold what must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Criterion {
 
     /// Whether little is good.
     pub(super) fn lower_is_better(self) -> bool {
-        self != Criterion::UsefulThroughput
+        compare::lower_is_better(self.figure().0)
     }
 }
 

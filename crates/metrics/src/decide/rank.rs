@@ -104,8 +104,7 @@ fn excluded(cell: &CellSummary) -> Option<String> {
             gap.unwrap_or_else(|| if counts.issued == 0 { "nothing was asked".to_owned() } else { dead() }),
         );
     }
-    let reason = || cell.client.reasons.first().map_or("the client was too slow", String::as_str);
-    (!cell.client.valid).then(|| format!("its figures are not valid: {}", reason()))
+    (!cell.client.valid).then(|| format!("its figures are not valid: {}", cell.client.reason()))
 }
 
 /// The better one first; what has no value is last.

@@ -5,7 +5,7 @@ use inferometer_stats::{ALPHA, Prob, Sorted, quantile};
 
 use crate::kept::Kept;
 use crate::row::Row;
-use crate::{Arrival, ColdStart, Comparison, Num, Study};
+use crate::{Arrival, ColdStart, Num, Study};
 
 use super::words::rounded;
 use super::{Setting, Settings, field, retry};
@@ -29,7 +29,7 @@ const NOT_NEEDED: &str = "not needed";
 const NOT_KNOWN: &str = "not known";
 
 /// Settings for every target on every workload that gave an answer.
-pub(crate) fn settings(study: &Study, cells: &[Kept<'_>], _comparisons: &[Comparison]) -> Vec<Settings> {
+pub(crate) fn settings(study: &Study, cells: &[Kept<'_>]) -> Vec<Settings> {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     for cell in cells.iter().filter(|cell| cell.summary.counts.ok > 0) {
         let pair = (cell.summary.target.as_str(), cell.summary.workload.as_str());

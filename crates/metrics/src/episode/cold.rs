@@ -1,5 +1,7 @@
 //! Cold starts: what the first request after an idle gap waits longer than the warm control right after it.
 
+use std::collections::BTreeMap;
+
 use inferometer_stats::{Point, Prob, quantile};
 
 use super::{ColdStart, ColdStarts, by_episode, role};
@@ -11,11 +13,13 @@ use crate::{Num, figures};
 
 /// The cold starts of a cell, out of every attempt of its measured phase.
 pub(crate) fn cold_starts(rows: &[Row], gap_s: f64) -> ColdStarts {
+    let episodes = by_episode(rows);
+    let of_states = |states: &[Roles]| of_states(rows, &episodes, gap_s, states);
     ColdStarts {
         gap_s: if gap_s.is_finite() { gap_s } else { 0.0 },
-        fresh: of_states(rows, gap_s, &[FRESH]),
-        kept: of_states(rows, gap_s, &[KEPT]),
-        either: of_states(rows, gap_s, &[FRESH, KEPT]),
+        fresh: of_states(&[FRESH]),
+        kept: of_states(&[KEPT]),
+        either: of_states(&[FRESH, KEPT]),
     }
 }
 
@@ -25,7 +29,7 @@ type Roles = (&'static str, &'static str);
 const FRESH: Roles = (role::COLD_FRESH, role::WARM_FRESH);
 const KEPT: Roles = (role::COLD_KEPT, role::WARM_KEPT);
 
-fn of_states(rows: &[Row], gap_s: f64, states: &[Roles]) -> ColdStart {
+fn of_states(rows: &[Row], episodes: &BTreeMap<u32, Vec<Row>>, gap_s: f64, states: &[Roles]) -> ColdStart {
     let of_roles = |roles: Vec<&str>| -> Vec<Row> {
         let plays = |row: &&Row| row.is_final && row.role.is_some_and(|role| roles.contains(&role));
         rows.iter().filter(plays).copied().collect()
@@ -35,7 +39,6 @@ fn of_states(rows: &[Row], gap_s: f64, states: &[Roles]) -> ColdStart {
     let mut warm_waits: Vec<f64> = warms.iter().filter_map(wait).collect();
     warm_waits.sort_unstable_by(f64::total_cmp);
     let usual = quantile::nearest(&warm_waits, Prob::P95);
-    let episodes = by_episode(rows);
     let pairs = states.iter().flat_map(|(cold, warm)| {
         episodes.values().filter_map(|episode| {
             let of = |role: &str| episode.iter().find(|row| row.role == Some(role) && row.is_final);

@@ -1,25 +1,11 @@
 //! `[profile.NAME]` and `[compare]`.
 
-use inferometer_metrics::{Equivalence, Gate, Profile, ProfileKind, name};
+use inferometer_metrics::{Equivalence, Gate, Profile, ProfileKind, lower_is_better};
 
 use super::names::exists;
 use super::table::{Name, Table, Value};
 use crate::value::Share;
 use crate::{Error, Load, Workload};
-
-/// Figures of which much is good: a profile's limit on them is a lower one.
-const LOWER: [&str; 10] = [
-    name::SPEED,
-    name::SPEED_E2E,
-    name::SPEED_CHARS,
-    name::TOKENS_RATE,
-    name::USEFUL_TOKENS_RATE,
-    name::REQUEST_RATE,
-    name::USEFUL_RATE,
-    name::TOOL_CALLS,
-    name::AVAILABILITY,
-    name::GOODPUT,
-];
 
 /// The profiles that there are.
 pub(super) fn kinds(root: &Table<'_>) -> Vec<ProfileKind> {
@@ -64,7 +50,7 @@ fn limit(table: &Table<'_>, name: &Name<'_>, value: &Value<'_>) -> Result<Gate, 
         inferometer_metrics::GateError::Limit { .. } => value.error(error.to_string()),
         other => table.error_at(name, other.to_string()),
     })?;
-    if LOWER.contains(&gate.metric()) {
+    if !lower_is_better(gate.metric()) {
         return parse("<").map_err(|error| value.error(error.to_string()));
     }
     Ok(gate)
@@ -97,7 +83,7 @@ mod tests {
     #[test]
     fn much_is_good_where_the_defaults_say_so() {
         for gate in ProfileKind::ALL.into_iter().flat_map(Profile::defaults) {
-            assert_eq!(LOWER.contains(&gate.metric()), !gate.op().is_upper(), "{gate}");
+            assert_eq!(!lower_is_better(gate.metric()), !gate.op().is_upper(), "{gate}");
         }
     }
 }

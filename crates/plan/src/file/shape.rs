@@ -370,7 +370,7 @@ pub(crate) static EQUIVALENCE: Shape = Shape {
 /// What the run may use up.
 pub(crate) static BUDGET: Shape = Shape {
     header: "[budget]",
-    about: "What the run may use up; the first bound that is reached ends it.",
+    about: "What the run may use up; the first bound that is reached ends it. Under `turns` all targets stop at the same block.",
     further: None,
     keys: &[
         key("requests", Whole, "Requests of all phases"),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Error;
 use crate::error::FileError;
-use crate::secrets::names_a_key;
+use crate::secrets::{is_variable_name, names_a_key};
 
 /// The longest line that an error shows, in characters; a longer one is cut around the caret.
 const SHOWN_CHARS_MAX: usize = 100;
@@ -109,11 +109,9 @@ fn cut(shown: &str, before: usize, under: usize) -> (String, usize, usize) {
 
 /// Whether a text on a line may be a key; a variable's name is none.
 fn may_be_key(text: &str, wary: bool) -> bool {
-    let is_variable =
-        |text: &str| text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     let name = text.strip_prefix("${").and_then(|text| text.strip_suffix('}')).unwrap_or(text);
     let is_word = !text.contains([' ', '/', '@', '.']) && text.contains(|c: char| c.is_ascii_digit());
-    !is_variable(name) && (wary || (is_word && text.len() >= KEY_LEN))
+    !is_variable_name(name) && (wary || (is_word && text.len() >= KEY_LEN))
 }
 
 /// A line's pieces, quoted texts apart from what is between them, each with its place. An open quote goes to the end.

@@ -8,7 +8,7 @@ use super::names::unique;
 use super::table::{Table, Value, nearest};
 use super::{Reader, providers};
 use crate::presets::{Preset, preset};
-use crate::secrets::names_a_key;
+use crate::secrets::{is_variable_name, names_a_key};
 use crate::spec::{Key, TargetSpec, header};
 use crate::{Connection, Counts, Declared, Error, Target};
 
@@ -172,8 +172,7 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
 
 /// A variable that is not set. What is no variable's name may be a key, and is not shown.
 fn unset(value: &Value<'_>, variable: &str) -> Error {
-    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    if variable.chars().all(is_name) && !variable.is_empty() {
+    if is_variable_name(variable) && !variable.is_empty() {
         return value.error(format!("the environment variable {variable} is not set, or empty"));
     }
     value.error_of_secret(

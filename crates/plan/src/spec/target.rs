@@ -9,7 +9,7 @@ use inferometer_wire::request::TokenField;
 use serde_json::{Map, Value};
 
 use super::Fault;
-use crate::secrets::{SECRET_VALUE_LEN, names_a_key};
+use crate::secrets::{SECRET_VALUE_LEN, is_variable_name, names_a_key};
 use crate::{Connection, Declared, Secrets, Target};
 
 /// Where the key comes from.
@@ -155,8 +155,7 @@ impl Key {
 
 /// What a shell takes for a variable's name is mostly written so; anything else may be the key itself, and is not shown.
 fn unset_variable(field: &'static str, variable: &str) -> Fault {
-    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    let (shown, reason) = if variable.chars().all(is_name) {
+    let (shown, reason) = if is_variable_name(variable) {
         (variable, "this environment variable is not set, or empty")
     } else {
         ("…", "no environment variable has this name, or it is empty: name the variable, not the key itself")

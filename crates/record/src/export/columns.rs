@@ -125,15 +125,6 @@ fn source(source: TokensSource) -> &'static str {
     }
 }
 
-fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Valid => "valid",
-        Verdict::Degraded => "degraded",
-        Verdict::Invalid => "invalid",
-        Verdict::Unverifiable => "unverifiable",
-    }
-}
-
 /// Every field of a sample, in order: one that is added there is added here.
 pub const COLUMNS: &[Column] = &[
     text("run_id", |s| Some(&s.run_id)),
@@ -200,7 +191,7 @@ pub const COLUMNS: &[Column] = &[
     real("request_latency_ms", "ms", |s| s.request_latency_ms),
     real("schedule_lag_ms", "ms", |s| s.schedule_lag_ms),
     real("connect_ms", "ms", |s| s.connect_ms),
-    text("verdict", |s| s.verdict.map(verdict)),
+    text("verdict", |s| s.verdict.map(Verdict::name)),
     list("verdict_flags", |s| &s.verdict_flags),
     list("verdict_evidence", |s| &s.verdict_evidence),
     truth("grade", |s| s.grade),

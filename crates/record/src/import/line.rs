@@ -156,7 +156,10 @@ fn end(sample: &mut Sample, metadata: &Metadata, error: Option<ErrorDetails>) {
     sample.status = status(metadata.was_cancelled, sample.http_status, &kind);
     sample.http_status = sample.http_status.filter(|_| sample.status == Status::HttpError);
     sample.error_code = Some(kind).filter(|kind| !kind.is_empty());
-    sample.error_message = message.map(|message| cut(message, ERROR_BYTES_MAX));
+    sample.error_message = message.map(|mut message| {
+        message.truncate(message.floor_char_boundary(ERROR_BYTES_MAX));
+        message
+    });
 }
 
 fn http_status(code: &Value) -> Option<u16> {
@@ -181,15 +184,6 @@ fn status(was_cancelled: bool, http: Option<u16>, kind: &str) -> Status {
     } else {
         Status::Protocol
     }
-}
-
-fn cut(mut text: String, bytes_max: usize) -> String {
-    let mut end = text.len().min(bytes_max);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    text
 }
 
 /// The output events, where the gaps between them were exported.

@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{Comparison, Standing, Statistic};
 
-use crate::number::{count, digits};
+use crate::number::{count, probability};
 
 use super::names::title;
 use super::story::Story;
@@ -83,7 +83,7 @@ fn row(index: usize, comparison: &Comparison) -> Row {
     let at = format!("/comparisons/{index}");
     let p = |p: Option<inferometer_metrics::Num>, field: &str| {
         p.map_or_else(Cell::none, |p| {
-            Cell::text(shown_p(p.get())).standing(&format!("{at}/{field}"), Some(p))
+            Cell::text(probability(p.get())).standing(&format!("{at}/{field}"), Some(p))
         })
     };
     let cells = vec![
@@ -95,10 +95,6 @@ fn row(index: usize, comparison: &Comparison) -> Row {
         Cell::text(count(comparison.n)),
     ];
     Row { head: format!("{}, {}", comparison.a, comparison.b), cells, ..Row::default() }
-}
-
-fn shown_p(p: f64) -> String {
-    if p < 0.001 { "<\u{a0}0.001".to_owned() } else { digits(p) }
 }
 
 fn figure(comparison: &Comparison) -> String {

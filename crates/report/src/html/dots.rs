@@ -77,7 +77,6 @@ pub(super) struct Dot {
     pub(super) output_tokens: Option<u64>,
     pub(super) status: Status,
     pub(super) verdict: Option<Verdict>,
-    pub(super) is_final: bool,
 }
 
 impl Dot {
@@ -91,7 +90,6 @@ impl Dot {
             output_tokens: sample.output_tokens,
             status: sample.status,
             verdict: sample.verdict,
-            is_final: sample.is_final,
         }
     }
 

@@ -4,8 +4,9 @@ use inferometer_metrics::{Bursts, CellSummary, ColdStart, ColdStarts, Metric, Qu
 
 use crate::number::{count, digits, of, time};
 
+use super::matrix::tone_if;
 use super::story::Story;
-use super::table::{Cell, Column, Row, Table, Tone, Unit, draw_bars};
+use super::table::{Cell, Column, Row, Table, Unit, draw_bars};
 
 /// A table of cold starts and one of bursts, as far as there are any.
 pub(super) fn tables(story: &Story<'_>) -> Vec<Table> {
@@ -114,7 +115,6 @@ fn burst_row(story: &Story<'_>, index: usize, cell: &CellSummary, bursts: &Burst
     let timed = |field: &str, point: Option<&QuantilePoint>| Cell::time(&format!("{at}/{field}"), point);
     let all = bursts.ttft.all_attempts.as_deref();
     let within = if all.is_some() { "ttft/all_attempts/p95" } else { "ttft/p95" };
-    let toned = |cell: Cell, is_bad: bool| if is_bad { Cell { tone: Tone::Bad, ..cell } } else { cell };
     let refused = Cell::proportion(&format!("{at}/refused"), &bursts.refused);
     let failed = Cell::proportion(&format!("{at}/failed"), &bursts.failed);
     let notes: Vec<&str> = bursts.recovery.note.iter().chain(&bursts.notes).map(String::as_str).collect();
@@ -123,8 +123,8 @@ fn burst_row(story: &Story<'_>, index: usize, cell: &CellSummary, bursts: &Burst
         timed("rest_ttft/p50", bursts.rest_ttft.p50.as_ref()),
         timed("ttft/p50", bursts.ttft.p50.as_ref()),
         timed(within, all.unwrap_or(&bursts.ttft).p95.as_ref()),
-        toned(refused, bursts.refused.count > 0).with_count(&of(&bursts.refused)),
-        toned(failed, bursts.failed.count > 0).with_count(&of(&bursts.failed)),
+        tone_if(refused, bursts.refused.count > 0).with_count(&of(&bursts.refused)),
+        tone_if(failed, bursts.failed.count > 0).with_count(&of(&bursts.failed)),
         recovery(&format!("{at}/recovery"), &bursts.recovery),
         Cell::text(notes.join("; ")),
     ];

@@ -84,7 +84,7 @@ fn errors(at: &str, cell: &CellSummary) -> Cell {
     tone_if(Cell::share(&at, rate.value, rate.lo, rate.hi), is_bad)
 }
 
-fn tone_if(cell: Cell, is_bad: bool) -> Cell {
+pub(super) fn tone_if(cell: Cell, is_bad: bool) -> Cell {
     if is_bad { Cell { tone: Tone::Bad, ..cell } } else { cell }
 }
 

@@ -34,9 +34,6 @@ pub use dots::Dots;
 
 use crate::RunView;
 
-/// The page's name in a run's folder.
-pub const REPORT_FILE: &str = "report.html";
-
 /// The whole page of a run, with the samples that `dots` kept.
 pub fn page(run: &RunView<'_>, dots: &Dots) -> String {
     page::write(&story::Story::new(run, dots))

@@ -1,6 +1,6 @@
 //! Provider against model: which lever is the longer one.
 
-use inferometer_metrics::{CellSummary, Lever, Num, QuantilePoint, name};
+use inferometer_metrics::{CellSummary, Lever, Num};
 
 use crate::number::{counted, digits};
 
@@ -57,13 +57,7 @@ fn table(story: &Story<'_>, at: usize, group: &Group, panels: &[Group], provider
 /// The figure of one cell, and where it stands.
 fn cell_of(index: usize, cell: &CellSummary, of: Of) -> Cell {
     match of {
-        Of::Ttft => {
-            let ttft = cell.metrics.get(name::TTFT);
-            let all = ttft.and_then(|ttft| ttft.all_attempts.as_deref());
-            let within = if all.is_some() { "/all_attempts" } else { "" };
-            let p95: Option<&QuantilePoint> = all.or(ttft).and_then(|metric| metric.p95.as_ref());
-            Cell::time(&format!("/cells/{index}/metrics/{}{within}/p95", name::TTFT), p95)
-        }
+        Of::Ttft => super::plot::ttft_p95_cell(index, cell),
         Of::Cost => Cell::rate(
             &format!("/cells/{index}/cost/per_useful_usd"),
             &cell.cost.per_useful_usd,

@@ -52,7 +52,7 @@ pub(super) fn write(story: &Story<'_>) -> String {
         policy: policy(&scripts),
         style: STYLE,
         scripts,
-        notices: troubles::notices(story.run, story),
+        notices: troubles::notices(story),
         decisions: cards(story),
         gates: troubles::gates(story),
         matrix: matrix::tables(story, &groups),

@@ -2,8 +2,8 @@
 
 use inferometer_metrics::{Cause, GateOutcome};
 
+use crate::Ending;
 use crate::number::count;
-use crate::{Ending, RunView};
 
 use super::decision::constraint;
 use super::story::Story;
@@ -15,7 +15,8 @@ const CAUSES_MAX: usize = 100;
 const MESSAGE_CHARS_MAX: usize = 300;
 
 /// What must be known before any figure is read.
-pub(super) fn notices(run: &RunView<'_>, story: &Story<'_>) -> Vec<String> {
+pub(super) fn notices(story: &Story<'_>) -> Vec<String> {
+    let run = story.run;
     let mut notices = Vec::new();
     match run.ending() {
         Ending::Complete => {}

@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{Comparison, Decision, Num, Standing, Statistic, Summary, name};
 
-use crate::number::{NONE, count, digits, percent};
+use crate::number::{NONE, count, digits, percent, probability};
 use crate::page::{Block, Column, Fact, Style, Table, Text};
 
 use super::ELSEWHERE;
@@ -148,12 +148,6 @@ fn row(comparison: &Comparison, is_brief: bool) -> Vec<Text> {
         Text::from(count(comparison.n)),
     ];
     figure.into_iter().chain(cells).collect()
-}
-
-/// Below the last of these no reader needs the digits; all of them stand in `summary.json`.
-fn probability(p: f64) -> String {
-    const LEAST: f64 = 0.001;
-    if p < LEAST { format!("<\u{a0}{LEAST}") } else { digits(p) }
 }
 
 fn figure(comparison: &Comparison) -> String {

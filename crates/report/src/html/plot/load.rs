@@ -7,7 +7,7 @@ use crate::html::story::Story;
 use crate::html::table::{Cell, Column, Row, Table, Unit};
 use crate::number::count;
 
-use super::{Chart, Key, View, finite, tip};
+use super::{Chart, View, finite, provider_key, tip};
 
 /// Cells of one workload at different numbers of requests in flight.
 struct Sweep<'a> {
@@ -43,16 +43,6 @@ fn sweeps<'a>(story: &'a Story<'_>) -> Vec<Sweep<'a>> {
 }
 
 fn chart(story: &Story<'_>, at: usize, sweep: &Sweep<'_>) -> Chart {
-    let mut key: Vec<Key> = Vec::new();
-    for (_, _, cell) in &sweep.cells {
-        let own = Key {
-            class: format!("c{}", story.color(&cell.target)),
-            name: story.provider(&cell.target).to_owned(),
-        };
-        if !key.contains(&own) {
-            key.push(own);
-        }
-    }
     let figures: [(&str, Of); 3] = [
         ("Tokens/s of one stream, p50", speed),
         ("TTFT p95, ms, all attempts", ttft),
@@ -66,7 +56,7 @@ fn chart(story: &Story<'_>, at: usize, sweep: &Sweep<'_>) -> Chart {
         id: format!("load-{at}"),
         title: format!("{}: against requests in flight", sweep.workload),
         note: "Bars are 95\u{a0}% intervals.".to_owned(),
-        key: if key.len() > 1 { key } else { Vec::new() },
+        key: provider_key(story, sweep.cells.iter().map(|(_, _, cell)| *cell)),
         views: views.collect(),
         table: table(at, sweep),
     }
@@ -137,12 +127,11 @@ fn spec(story: &Story<'_>, sweep: &Sweep<'_>, of: Of) -> Value {
 fn table(at: usize, sweep: &Sweep<'_>) -> Table {
     let row = |(index, slots, cell): &(usize, u32, &CellSummary)| {
         let speed = cell.metrics.get(name::SPEED).and_then(|metric| metric.p50.as_ref());
-        let p95 = format!("{}/p95", super::all_attempts_at(*index, cell, name::TTFT));
         let throughput = format!("/cells/{index}/throughput/output_token_throughput");
         let cells = vec![
             Cell::text(count(u64::from(*slots))),
             Cell::quantile(&format!("/cells/{index}/metrics/{}/p50", name::SPEED), speed),
-            Cell::time(&p95, super::ttft_p95(cell)),
+            super::ttft_p95_cell(*index, cell),
             Cell::rate(&throughput, &cell.throughput.output_token_throughput, Unit::Plain),
         ];
         Row { head: cell.target.clone(), detail: cell.load.clone(), cells, ..Row::default() }

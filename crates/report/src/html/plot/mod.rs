@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use super::json::Json;
 use super::story::{Group, Story};
-use super::table::Table;
+use super::table::{Cell, Table};
 
 pub(super) use raster::Raster;
 pub(super) use samples::samples;
@@ -100,15 +100,16 @@ pub(super) fn sections(story: &Story<'_>, groups: &[Group]) -> Vec<Section> {
     sections
 }
 
-/// The provider colours of a group.
-fn provider_key(story: &Story<'_>, group: &Group) -> Vec<Key> {
+/// The provider colours of `cells`; one alone needs no key.
+fn provider_key<'a>(story: &Story<'_>, cells: impl Iterator<Item = &'a CellSummary>) -> Vec<Key> {
     let mut key: Vec<Key> = Vec::new();
-    for (member, cell) in story.cells(&group.cells) {
-        let own =
-            if story.has_targets() { story.provider(&cell.target).to_owned() } else { member.label.clone() };
-        let class = format!("c{}", story.color(&cell.target));
-        if key.iter().all(|known| known.name != own) && story.has_targets() {
-            key.push(Key { class, name: own });
+    for cell in cells {
+        let own = Key {
+            class: format!("c{}", story.color(&cell.target)),
+            name: story.provider(&cell.target).to_owned(),
+        };
+        if !key.contains(&own) {
+            key.push(own);
         }
     }
     if key.len() > 1 { key } else { Vec::new() }
@@ -132,6 +133,11 @@ fn all_attempts_at(index: usize, cell: &CellSummary, figure: &str) -> String {
 
 fn ttft_p95(cell: &CellSummary) -> Option<&QuantilePoint> {
     all_attempts(cell, name::TTFT)?.p95.as_ref()
+}
+
+/// The 95th percentile of the time to first token as a cell of a table.
+pub(super) fn ttft_p95_cell(index: usize, cell: &CellSummary) -> Cell {
+    Cell::time(&format!("{}/p95", all_attempts_at(index, cell, name::TTFT)), ttft_p95(cell))
 }
 
 fn finite(value: Option<Num>) -> Option<f64> {

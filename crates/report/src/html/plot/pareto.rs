@@ -9,8 +9,7 @@ use crate::number::{dollar_rate, time_point};
 
 use super::labels::{Place, places};
 use super::{
-    Chart, MS, USD, View, all_attempts_at, finite, log_axis, merged, provider_key, rounded, span, tip,
-    ttft_p95,
+    Chart, MS, USD, View, finite, log_axis, merged, provider_key, rounded, span, tip, ttft_p95, ttft_p95_cell,
 };
 
 /// Height of the drawing.
@@ -43,7 +42,7 @@ pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart
         id: format!("pareto-{at}"),
         title: "Cost against the tail of the first token".to_owned(),
         note: "Left and low is better. The line joins the targets that no other beats in both (the Pareto set); the bars are 95\u{a0}% intervals.".to_owned(),
-        key: provider_key(story, group),
+        key: provider_key(story, story.cells(&group.cells).map(|(_, cell)| cell)),
         views: vec![View::new("", label, spec(&points, &line)?)],
         table: table(story, at, group, &line),
     })
@@ -156,14 +155,13 @@ fn names(
 fn table(story: &Story<'_>, at: usize, group: &Group, line: &[&Point<'_>]) -> Table {
     let row = |index: usize, label: &str, cell: &CellSummary| {
         let is_on = line.iter().any(|point| point.label == label);
-        let p95 = format!("{}/p95", all_attempts_at(index, cell, inferometer_metrics::name::TTFT));
         let cells = vec![
             Cell::rate(
                 &format!("/cells/{index}/cost/per_useful_usd"),
                 &cell.cost.per_useful_usd,
                 Unit::UsdPerThousand,
             ),
-            Cell::time(&p95, ttft_p95(cell)),
+            ttft_p95_cell(index, cell),
             if is_on { Cell::text("on the line") } else { Cell::none() },
         ];
         Row { head: label.to_owned(), cells, ..Row::default() }

@@ -9,16 +9,6 @@ use crate::html::story::{Group, Story};
 
 use super::rounded;
 
-/// Names of endings: a sample holds its place among them.
-const fn worth(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Valid => "valid",
-        Verdict::Degraded => "degraded",
-        Verdict::Invalid => "invalid",
-        Verdict::Unverifiable => "unverifiable",
-    }
-}
-
 /// `{index: {target, row, color, request: […], at_s: […], …}}` over the cells that are drawn. Columns that hold nothing are left
 /// out.
 pub(in crate::html) fn samples(story: &Story<'_>, groups: &[Group]) -> Value {
@@ -53,7 +43,7 @@ fn columns(dots: &[&Dot]) -> Value {
             column(&|dot| {
                 dot.verdict
                     .filter(|verdict| *verdict != Verdict::Valid)
-                    .map_or(Value::Null, |verdict| worth(verdict).into())
+                    .map_or(Value::Null, |verdict| Verdict::name(verdict).into())
             }),
         ),
     ];

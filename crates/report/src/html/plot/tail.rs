@@ -22,47 +22,33 @@ struct Curve<'a> {
 }
 
 pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart> {
-    let curves = |panel: &Group| {
-        story
-            .cells(&panel.cells)
-            .filter_map(|(member, cell)| {
-                let points = story.dots_of(cell)?.survival();
-                let rest = points.last()?.1;
-                let label = group_label(panel, member.index)?.to_owned();
-                Some((label, super::color(story, cell), points, rest))
-            })
-            .collect::<Vec<_>>()
-    };
     let views = story.panels(group).into_iter().filter_map(|panel| {
-        let curves = curves(&panel);
-        let curves: Vec<Curve<'_>> = curves
-            .iter()
-            .map(|(label, color, points, rest)| Curve {
-                label,
-                color: color.clone(),
-                points: thinned(points),
-                rest: *rest,
-            })
-            .collect();
         let label = format!(
             "Share of requests slower than a latency {}; the table below holds its quantiles",
             panel.title
         );
-        Some(View::new(&panel.title, label, spec(&curves)?))
+        Some(View::new(&panel.title, label, spec(&curves(story, &panel))?))
     });
     let views: Vec<View> = views.collect();
     (!views.is_empty()).then(|| Chart {
         id: format!("tail-{at}"),
         title: "Tail of latency".to_owned(),
         note: "The share of attempts that took longer, both axes logarithmic: lower and further left is better. A curve that ends in a level line has failures, which never end.".to_owned(),
-        key: provider_key(story, group),
+        key: provider_key(story, story.cells(&group.cells).map(|(_, cell)| cell)),
         views,
         table: table(story, at, group),
     })
 }
 
-fn group_label(panel: &Group, index: usize) -> Option<&str> {
-    panel.cells.iter().find(|member| member.index == index).map(|member| member.label.as_str())
+/// A curve for each cell of `panel` in which something ended.
+fn curves<'a>(story: &'a Story<'_>, panel: &'a Group) -> Vec<Curve<'a>> {
+    let curves = story.cells(&panel.cells).filter_map(|(member, cell)| {
+        let points = story.dots_of(cell)?.survival();
+        let rest = points.last()?.1;
+        let (label, color) = (member.label.as_str(), super::color(story, cell));
+        Some(Curve { label, color, points: thinned(&points), rest })
+    });
+    curves.collect()
 }
 
 /// Evenly over the logarithm of the share, so that the tail keeps all its points.

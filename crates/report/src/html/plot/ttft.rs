@@ -36,7 +36,7 @@ pub(super) fn chart(story: &Story<'_>, at: usize, group: &Group) -> Option<Chart
         id: format!("ttft-{at}"),
         title: "Time to first token".to_owned(),
         note: "Each dot is a request; the ladder above the dots shows p50, p90, p95 and p99 over all attempts with their 95\u{a0}% intervals, an open end where n cannot bound it. Crosses at the right edge had no first token; hollow dots are answers worth nothing.".to_owned(),
-        key: provider_key(story, group),
+        key: provider_key(story, story.cells(&group.cells).map(|(_, cell)| cell)),
         views: views.collect(),
         table: table(story, at, group),
     })
