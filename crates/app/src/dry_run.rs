@@ -19,6 +19,7 @@ const CAN_SAY: [(u64, &str); 4] = [
 
 /// Prints what `plan` would do. `prompts` are those of each workload, in order.
 pub(crate) fn dry_run(plan: &Plan, prompts: &[Prompts]) -> Result<Exit, Error> {
+    plan.check_sayable(prompts)?;
     plan.check_spend(prompts)?;
     print(&text(plan, &plan.estimate(prompts)))?;
     Ok(Exit::Done)
@@ -225,9 +226,10 @@ Cannot be proved, whatever the answers are:
             (
                 target,
                 "[protocol]\nfail_if = \"availability<99%\"",
-                "availability<99%: it takes time",
+                "gate availability<99%: it takes time",
                 "Every gate",
             ),
+            (target, "[profile.production]", "production, availability<99%: it takes time", "Every gate"),
             (target, "[load]\nconcurrency = 4", "can say", "Slices"),
             (&two, "[load]\nconcurrency = 4", "c4: how many slices of 10 s each target gets", "one piece"),
             (&two, "[load]\nconcurrency = 4\nduration = \"10s\"", one, "shorter"),

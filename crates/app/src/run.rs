@@ -120,6 +120,7 @@ fn execute_from(
         Some(past) => past.manifest().run_id.clone(),
     };
     let prompts = prepare(plan, &run_id)?;
+    plan.check_sayable(&prompts)?;
     plan.check_spend(&prompts)?;
     let (clock, origin, control) = (Clock::monotonic(), Clock::monotonic().now(), Control::default());
     let mut runner = Runner::new(plan, &run_id, origin, environment, control.clone());
@@ -135,6 +136,8 @@ fn execute_from(
     let mut session =
         Session { plan, output, prompts: &prompts, clock, control, self_check, runner, writer: &mut writer };
     let ran = session.run();
+    let ended = Clock::monotonic().now();
+    writer.update(|manifest| manifest.segments.iter_mut().last().into_iter().for_each(|it| it.end(ended)))?;
     let whole = ran.is_ok() && interrupt.signal().is_none();
     let state = if whole { State::Complete } else { State::Interrupted };
     if let Err(error) = ran {
@@ -169,7 +172,7 @@ fn go_on(
     if let Some(key) = differing(&reader.manifest().plan, &shown(plan)) {
         return Err(Error::OtherPlan { path: reader.dir().display().to_string(), key });
     }
-    let past = Past::read(reader)?;
+    let past = Past::read(reader, plan)?;
     let mut writer = RunWriter::reopen(reader.dir(), past.segment(origin, now))?;
     // What may have changed counts from now on.
     writer.update(|manifest| (manifest.plan, manifest.study) = (shown(plan), study(plan)))?;

@@ -1,6 +1,5 @@
 //! A request of a cell, ready to be sent.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,9 +9,7 @@ use inferometer_judge::Grader;
 use inferometer_plan::{Cell, Target, Workload};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::Request;
-use inferometer_wire::request::{self, Ask};
 use inferometer_workload::{Item, Prompts};
-use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::purse::Need;
@@ -53,19 +50,10 @@ impl Asker {
     pub(crate) fn prepare(&self, seq: u64, nonce: u64) -> Prepared {
         let mut item = self.prompts.item(seq, nonce);
         item.grader = item.grader.or_else(|| self.grader.clone());
-        let extra = merged(&item.parameters, &self.target.extra);
         let max_tokens = item.max_tokens.or(self.workload.max_tokens);
-        let body = request::body(&Ask {
-            dialect: self.target.dialect,
-            model: &self.target.model,
-            prompt: &item.prompt,
-            stream: self.target.stream,
-            max_tokens,
-            token_field: self.target.token_field,
-            temperature: Some(self.workload.temperature),
-            include_usage: self.target.include_usage && self.target.stream,
-            extra: Some(&extra),
-        });
+        // That the dialect can say it was found out before the run (`Plan::check_sayable`); should one prompt in
+        // thousands still be of another kind, the server refuses an empty body and its sample says so.
+        let body = self.target.body(&self.workload, &item, max_tokens).unwrap_or_default();
         let request = Request {
             method: Method::POST,
             path: self.path.clone(),
@@ -94,16 +82,6 @@ impl Asker {
     }
 }
 
-/// Fields beyond ours: the prompt's, over which the target's win.
-fn merged<'a>(parameters: &Map<String, Value>, extra: &'a Map<String, Value>) -> Cow<'a, Map<String, Value>> {
-    if parameters.is_empty() {
-        return Cow::Borrowed(extra);
-    }
-    let mut fields = parameters.clone();
-    fields.extend(extra.clone());
-    Cow::Owned(fields)
-}
-
 /// The headers of every request to `target`; the user's own come last and win.
 fn headers(target: &Target) -> HeaderMap {
     let accept = if target.stream { "text/event-stream, application/json" } else { "application/json" };
@@ -118,22 +96,4 @@ fn headers(target: &Target) -> HeaderMap {
         headers.insert(name.clone(), value.clone());
     }
     headers
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_target_s_fields_win_over_the_prompt_s() {
-        let map = |value: Value| value.as_object().unwrap().clone();
-        let check = |parameters, extra, right| {
-            assert_eq!(*merged(&map(parameters), &map(extra)), map(right));
-        };
-        check(json!({}), json!({"a": 1}), json!({"a": 1}));
-        check(json!({"a": 1, "tools": []}), json!({"a": 2}), json!({"a": 2, "tools": []}));
-        check(json!({"a": 1}), json!({}), json!({"a": 1}));
-    }
 }

@@ -53,6 +53,18 @@ pub enum Error {
     /// The plan file says something that cannot be run.
     #[error(transparent)]
     File(#[from] Box<FileError>),
+    /// A target's dialect has no words for what a prompt asks for.
+    #[error("target {target}, workload {workload}, prompt {item}: {what}")]
+    Unsayable {
+        /// The target.
+        target: String,
+        /// The workload.
+        workload: String,
+        /// The prompt's id.
+        item: String,
+        /// What cannot be said, and the remedy.
+        what: inferometer_wire::request::Unsayable,
+    },
     /// A limit on money that nothing could hold a request to.
     #[error("a limit on money needs {needs}: {remedy}")]
     Money {

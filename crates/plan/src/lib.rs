@@ -12,10 +12,12 @@
 //! | how is a time, a list, a share written? | `value` |
 //! | where is a provider asked? | `presets` |
 //! | what must not be shown? | `secrets` |
+//! | what is a target sent for a prompt? | `ask` |
 //! | what does `init` write? | `starting` |
 //! | what would a plan cost, and prove? | `estimate` |
 //! | what do comparisons need to know of it? | `study` |
 
+mod ask;
 mod error;
 mod estimate;
 mod file;

@@ -70,7 +70,7 @@ mod tests {
     fn rows_are_usable_and_in_order() {
         assert!(PRESETS.is_sorted_by_key(|preset| preset.name));
         for row in PRESETS {
-            let address = endpoint(row.url, Dialect::Chat).unwrap();
+            let address = endpoint(row.url, Dialect::Chat, "m", true).unwrap();
             assert_eq!(address, format!("{}/chat/completions", row.url));
             assert_eq!(row.key_env.is_none(), row.url.starts_with("http://127.0.0.1"), "{}", row.name);
             assert!(!row.source.is_empty() && row.read.len() == 7);

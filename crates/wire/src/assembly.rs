@@ -6,18 +6,18 @@ use serde_json::value::RawValue;
 
 use crate::answer::Progress;
 use crate::choice::{Added, ChoiceState};
-use crate::chunk::{Choice, Chunk};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Message};
 use crate::error::{self, Fault};
 use crate::event::{Event, Output};
-use crate::finish::Finish;
 use crate::flags::{Flag, Flags};
+use crate::lines::Line;
+use crate::mend;
 use crate::meter::Meter;
-use crate::pieces::{Pieces, Reasoning};
+use crate::pieces::Pieces;
 use crate::sse::Frame;
+use crate::step::Step;
 use crate::template::{Channel, Found, Template};
 use crate::usage::Tracker;
-use crate::{chat, completions, mend};
 
 /// Most choices that are kept apart; pieces of further ones join the last.
 const MAX_CHOICES: usize = 128;
@@ -80,6 +80,14 @@ impl Assembly {
         }
     }
 
+    /// Takes one line of the stream.
+    pub(crate) fn line(&mut self, line: Line<'_>, sink: &mut impl FnMut(Event)) {
+        match line {
+            Line::TooLarge => self.too_large(),
+            Line::Text(text) => self.event(b"", text, sink),
+        }
+    }
+
     /// How far it has come.
     pub(crate) fn progress(&self) -> Progress {
         if self.done {
@@ -91,8 +99,8 @@ impl Assembly {
         }
     }
 
-    /// Takes one JSON text, of an event or a whole answer.
-    pub(crate) fn json(&mut self, bytes: &[u8], sink: &mut impl FnMut(Event)) {
+    /// Takes one JSON text, of an event of this name or a whole answer.
+    pub(crate) fn json(&mut self, name: &[u8], bytes: &[u8], sink: &mut impl FnMut(Event)) {
         if let Some(found) = self.template.find(bytes) {
             return self.repeated(&found, sink);
         }
@@ -105,11 +113,8 @@ impl Assembly {
         // The derived readers would take an array's elements for fields.
         if !text.starts_with('{') {
             self.malformed(&text);
-        } else if let Ok(chunk) = serde_json::from_str(&text) {
-            self.template.learn(self.dialect, &chunk, &text);
-            self.chunk(chunk, &text, sink);
-        } else {
-            self.mended(&text, sink);
+        } else if self.read(name, &text, sink).is_err() {
+            self.mended(name, &text, sink);
         }
     }
 
@@ -121,10 +126,8 @@ impl Assembly {
         let Some(state) = self.choices.get_mut(at) else { return };
         let text = Cow::Borrowed(found.text);
         let pieces = match found.channel {
-            Channel::Content => Pieces { content: text, ..Pieces::default() },
-            Channel::Reasoning => {
-                Pieces { reasoning: Reasoning { text, ..Reasoning::default() }, ..Pieces::default() }
-            }
+            Channel::Content => Pieces::content(text),
+            Channel::Reasoning => Pieces::reasoning(text),
         };
         let mut added = Added::default();
         state.add(pieces, self.think_tags, &mut added, &mut self.flags);
@@ -161,7 +164,7 @@ impl Assembly {
         } else if is_keep_alive(name, data) {
             self.keep_alive(sink);
         } else {
-            self.json(data, sink);
+            self.json(name, data, sink);
         }
     }
 
@@ -177,39 +180,40 @@ impl Assembly {
         }
     }
 
-    fn mended(&mut self, text: &str, sink: &mut impl FnMut(Event)) {
-        if let Some(mended) = mend::mend(text)
-            && let Ok(chunk) = serde_json::from_str(&mended.json)
-        {
+    fn mended(&mut self, name: &[u8], text: &str, sink: &mut impl FnMut(Event)) {
+        let Some(mended) = mend::mend(text) else { return self.malformed(text) };
+        if self.read(name, &mended.json, sink).is_ok() {
             self.flags.set_if(mended.had_half_surrogates, Flag::InvalidUtf8);
-            self.chunk(chunk, &mended.json, sink);
         } else {
             self.malformed(text);
         }
+    }
+
+    /// Has the dialect read a message, and tells what it added.
+    fn read(
+        &mut self,
+        name: &[u8],
+        text: &str,
+        sink: &mut impl FnMut(Event),
+    ) -> Result<(), serde_json::Error> {
+        let speech = self.dialect.speech();
+        let mut step = Step::new(self);
+        speech.read(Message { name, text }, &mut step)?;
+        let Step { added, running, is_ping, .. } = step;
+        self.chunks += 1;
+        if is_ping {
+            self.keep_alive(sink);
+        } else {
+            self.tell(added, running, sink);
+            self.bound(added.chars);
+        }
+        Ok(())
     }
 
     fn malformed(&mut self, text: &str) {
         self.malformed += 1;
         let shown = error::shorten(text).unwrap_or_default();
         self.refuse("malformed_event", shown);
-    }
-
-    fn chunk(&mut self, chunk: Chunk<'_>, text: &str, sink: &mut impl FnMut(Event)) {
-        self.chunks += 1;
-        self.label(&chunk);
-        let running = self.counts(&chunk);
-        if error::is_error(&chunk) {
-            self.fail(error::read(text));
-        } else if chunk.choices.is_empty() && chunk.kind.text() == "ping" {
-            self.keep_alive(sink);
-        } else {
-            let mut added = Added::default();
-            for choice in chunk.choices {
-                self.choice(choice, &mut added);
-            }
-            self.tell(added, running, sink);
-            self.bound(added.chars);
-        }
     }
 
     /// Ends an answer that would fill the memory.
@@ -225,47 +229,10 @@ impl Assembly {
         }
     }
 
-    /// Takes model, id and the server's own times.
-    fn label(&mut self, chunk: &Chunk<'_>) {
-        if self.model.is_empty() {
-            self.model.push_str(error::label(chunk.model.text()));
-        }
-        if self.id.is_empty() {
-            self.id.push_str(error::label(chunk.id.text()));
-        }
-        if let Some(raw) = chunk.timings.or(chunk.x_groq).or(chunk.nvext).or(chunk.time_info) {
-            self.timing.clear();
-            self.timing.push_str(raw.get());
-        }
-    }
-
-    /// Takes usage; returns the output tokens that the standard one states by now.
-    fn counts(&mut self, chunk: &Chunk<'_>) -> Option<u64> {
-        #[derive(serde::Deserialize)]
-        struct Extension<'a> {
-            #[serde(borrow)]
-            usage: Option<&'a RawValue>,
-        }
-        let extension = chunk.x_groq.and_then(|raw| serde_json::from_str::<Extension<'_>>(raw.get()).ok());
-        if let Some(usage) = extension.and_then(|extension| extension.usage) {
-            self.usage.extension(usage.get(), &mut self.flags);
-        }
-        chunk.usage.and_then(|usage| self.usage.standard(usage.get(), &mut self.flags))
-    }
-
-    fn choice(&mut self, mut choice: Choice<'_>, added: &mut Added) {
-        self.meter.logprobs(choice.logprob_count());
-        let at = self.place(choice.index.as_u64().unwrap_or(0));
-        let Some(state) = self.choices.get_mut(at) else { return };
-        let pieces = match self.dialect {
-            Dialect::Chat => chat::pieces(&mut choice, state.is_silent()),
-            Dialect::Completions => completions::pieces(&mut choice),
-        };
-        state.add(pieces, self.think_tags, added, &mut self.flags);
-        state.finish(choice.finish_reason.text());
-        if state.finished() == Some(Finish::Error) && self.fault.is_none() {
-            self.fault = Some(Fault { code: Some("error".to_owned()), message: None });
-        }
+    /// The choice of this index, opened where it is new.
+    pub(crate) fn choice(&mut self, index: u64) -> Option<&mut ChoiceState> {
+        let at = self.place(index);
+        self.choices.get_mut(at)
     }
 
     fn place(&mut self, index: u64) -> usize {

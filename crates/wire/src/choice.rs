@@ -45,6 +45,11 @@ impl ChoiceState {
             && self.tools.is_empty()
     }
 
+    /// How many tool calls were begun.
+    pub(crate) fn tool_calls(&self) -> usize {
+        self.tools.len()
+    }
+
     /// Adds what an event carried for this choice. `tags`: content after a think block is answer.
     pub(crate) fn add(&mut self, pieces: Pieces<'_>, tags: bool, added: &mut Added, flags: &mut Flags) {
         if !pieces.content.is_empty() {

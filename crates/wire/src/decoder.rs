@@ -5,11 +5,12 @@ use serde_json::value::RawValue;
 use crate::answer::{Answer, End, Outcome, Progress, Transcript};
 use crate::assembly::{Assembly, DONE};
 use crate::choice::ChoiceState;
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Framing};
 use crate::error::{self, Fault};
 use crate::event::Event;
 use crate::finish::Finish;
 use crate::flags::{Flag, Flags};
+use crate::lines::Lines;
 use crate::sse::Framer;
 use crate::usage::Usage;
 use crate::whole::{State, Whole};
@@ -46,6 +47,8 @@ enum Body {
     Lead,
     /// Events.
     Stream(Framer),
+    /// A JSON text a line.
+    Lines(Lines),
     /// One JSON document.
     Whole(Whole),
     /// The beginning of a refusal's body.
@@ -84,6 +87,7 @@ impl Decoder {
                 // No need to wait for the blank line of `[DONE]` (W41).
                 self.assembly.done |= framer.pending().trim_ascii_start().starts_with(DONE);
             }
+            Body::Lines(lines) => lines.feed(bytes, &mut |line| self.assembly.line(line, sink)),
             Body::Whole(whole) => match whole.feed(bytes) {
                 State::Open => {}
                 State::Complete => self.read_whole(),
@@ -113,7 +117,15 @@ impl Decoder {
     pub fn finish(mut self, end: End, sink: &mut impl FnMut(Event)) -> Answer {
         let refusal = match std::mem::replace(&mut self.body, Body::Closed) {
             Body::Stream(framer) if end != End::Cut => {
-                self.flush(framer, sink);
+                self.flush(sink, |assembly, sink| {
+                    framer.finish(&mut |frame| assembly.frame(frame, sink));
+                });
+                None
+            }
+            Body::Lines(lines) if end != End::Cut => {
+                self.flush(sink, |assembly, sink| {
+                    lines.finish(&mut |line| assembly.line(line, sink));
+                });
                 None
             }
             Body::Refused(kept) => Some(error::read_body(&kept)),
@@ -127,11 +139,13 @@ impl Decoder {
         let is_lead = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0xEF | 0xBB | 0xBF);
         let length = bytes.iter().take_while(|byte| is_lead(byte)).count();
         let Some(rest) = bytes.get(length..).filter(|rest| !rest.is_empty()) else { return };
-        self.body = match rest {
-            [b'{' | b'[', ..] => Body::Whole(Whole::default()),
+        let is_json = matches!(rest, [b'{' | b'[', ..]);
+        self.body = match self.assembly.dialect.speech().framing() {
+            Framing::Lines if is_json && self.asked_for_stream => Body::Lines(Lines::default()),
+            _ if is_json => Body::Whole(Whole::default()),
             _ => Body::Stream(Framer::default()),
         };
-        self.streamed = matches!(self.body, Body::Stream(_));
+        self.streamed = !matches!(self.body, Body::Whole(_));
         self.feed(rest, sink);
     }
 
@@ -143,7 +157,7 @@ impl Decoder {
         if document.starts_with(b"[") {
             self.assembly.fail(error::read_body(document));
         } else {
-            self.assembly.json(document, &mut |_| {});
+            self.assembly.json(b"", document, &mut |_| {});
         }
         let assembly = &mut self.assembly;
         if let Some(fault) = assembly.fault.as_mut().filter(|_| self.asked_for_stream) {
@@ -155,11 +169,12 @@ impl Decoder {
         assembly.done = true;
     }
 
-    fn flush(&mut self, framer: Framer, sink: &mut impl FnMut(Event)) {
+    /// Takes what stands unfinished at the end of the body: `last` tells it.
+    fn flush<S: FnMut(Event)>(&mut self, sink: &mut S, last: impl FnOnce(&mut Assembly, &mut S)) {
         let assembly = &mut self.assembly;
         let (chunks, malformed, flags) = (assembly.chunks, assembly.malformed, assembly.flags);
         let unreadable = assembly.unreadable.clone();
-        framer.finish(&mut |frame| assembly.frame(frame, sink));
+        last(assembly, sink);
         if assembly.chunks > chunks {
             assembly.flags.set(Flag::UnterminatedEvent);
         } else {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::dialect::Dialect;
+use crate::dialect::{ANY, Dialect, Speech};
 
 /// The rule, in the words that the tool prints.
-pub const ENDPOINT_RULE: &str = "a bare host gets /v1; a longer prefix stays as it is; the dialect's path is added \
+pub const ENDPOINT_RULE: &str = "a bare host gets the dialect's prefix (/v1 mostly); a longer one stays as it is; the dialect's path is added \
                                  unless the address ends in it; a query is kept";
 
 /// A base URL that cannot be used.
@@ -37,9 +37,9 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// The address to ask, by [`ENDPOINT_RULE`]: no double slash, query kept, fragment dropped. Whole endpoint
-/// addresses, also of the other dialect, are understood.
-pub fn endpoint(base: &str, dialect: Dialect) -> Result<String, UrlError> {
+/// The address at which `model` is asked, to stream or not, by [`ENDPOINT_RULE`]: no double slash, query kept, fragment
+/// dropped. Whole endpoint addresses, also of other dialects, are understood.
+pub fn endpoint(base: &str, dialect: Dialect, model: &str, stream: bool) -> Result<String, UrlError> {
     let base = base.trim();
     if base.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(UrlError::Character);
@@ -53,21 +53,39 @@ pub fn endpoint(base: &str, dialect: Dialect) -> Result<String, UrlError> {
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     check_authority(authority)?;
-    let mut address = format!("{scheme}://{authority}/{}", full_path(path, dialect));
-    if let Some(query) = query.filter(|query| !query.is_empty()) {
+    let speech = dialect.speech();
+    let mut address =
+        format!("{scheme}://{authority}/{}", full_path(path, speech, &speech.path(model, stream)));
+    let query = query.filter(|query| !query.is_empty());
+    let has = |name: &str| {
+        query.is_some_and(|query| query.split('&').any(|pair| pair.split('=').next() == Some(name)))
+    };
+    let own =
+        speech.query(stream).filter(|(name, _)| !has(name)).map(|(name, value)| format!("{name}={value}"));
+    let parts: Vec<&str> = query.into_iter().chain(own.as_deref()).collect();
+    if !parts.is_empty() {
         address.push('?');
-        address.push_str(query);
+        address.push_str(&parts.join("&"));
     }
     Ok(address)
 }
 
-fn full_path(path: &str, dialect: Dialect) -> String {
+/// The prefix that `path` has or gets, and behind it the dialect's own path.
+fn full_path(path: &str, speech: &dyn Speech, own: &str) -> String {
     let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    let prefix = match segments.as_slice() {
-        [] => &["v1"],
-        [prefix @ .., "chat", "completions"] | [prefix @ .., "completions"] | prefix => prefix,
+    let is_tail = |tail: &&[&str]| {
+        let at = segments.len().checked_sub(tail.len());
+        let end = at.and_then(|at| segments.get(at..)).unwrap_or_default();
+        !end.is_empty() && end.iter().zip(*tail).all(|(segment, part)| *part == ANY || segment == part)
     };
-    [prefix, &[dialect.path()]].concat().join("/")
+    let tails = Dialect::ALL.iter().map(|dialect| dialect.speech().tail());
+    let tail = tails.filter(is_tail).map(<[_]>::len).max().unwrap_or(0);
+    let prefix = match segments.get(..segments.len() - tail) {
+        Some([]) | None if segments.is_empty() => speech.prefix(),
+        Some(prefix) => &prefix.join("/"),
+        None => "",
+    };
+    [prefix, own].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }
 
 fn check_authority(authority: &str) -> Result<(), UrlError> {
@@ -97,7 +115,7 @@ mod tests {
     use super::*;
 
     fn check(base: &str, chat: Result<&str, UrlError>) {
-        assert_eq!(endpoint(base, Dialect::Chat).as_deref(), chat.as_ref().copied(), "{base}");
+        assert_eq!(endpoint(base, Dialect::Chat, "m", true).as_deref(), chat.as_ref().copied(), "{base}");
     }
 
     #[test]
@@ -124,7 +142,7 @@ mod tests {
     fn the_other_dialect() {
         for base in ["http://h", "http://h/v1/", "http://h/v1/completions", "http://h/v1/chat/completions"] {
             assert_eq!(
-                endpoint(base, Dialect::Completions).as_deref(),
+                endpoint(base, Dialect::Completions, "m", true).as_deref(),
                 Ok("http://h/v1/completions"),
                 "{base}"
             );
@@ -150,8 +168,8 @@ mod tests {
     fn any_text_is_refused_or_settles() {
         bolero::check!().with_iterations(2000).for_each(|bytes: &[u8]| {
             let base = format!("http://h/{}", String::from_utf8_lossy(bytes));
-            let Ok(address) = endpoint(&base, Dialect::Chat) else { return };
-            assert_eq!(endpoint(&address, Dialect::Chat), Ok(address));
+            let Ok(address) = endpoint(&base, Dialect::Chat, "m", true) else { return };
+            assert_eq!(endpoint(&address, Dialect::Chat, "m", true), Ok(address));
         });
     }
 }

@@ -6,21 +6,20 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | where does an event end? | [`sse`] |
-//! | what does an event carry? | `chunk` (its JSON), `chat` and `completions` (the dialects), `pieces` |
+//! | where does an event end? | [`sse`], `lines` |
+//! | how does a provider speak? | `dialect`, a module each |
+//! | what does an event carry? | `step` (what a dialect tells of it), `chunk` (OpenAI's JSON), `pieces` |
 //! | need it be read at all? | `template` |
 //! | what has the answer become so far? | `assembly`, `choice`, `tools` |
 //! | how many tokens, of which kind? | [`usage`]; per event `meter` |
 //! | how did it end? | [`answer`], `finish`, `error` |
-//! | what is sent? | [`request`], [`endpoint()`] |
+//! | what is sent? | [`request`], `wishes` (for dialects with words of their own), [`endpoint()`] |
 //! | when may one ask again? | [`retry_after`] |
 
 pub mod answer;
 mod assembly;
-mod chat;
 mod choice;
 mod chunk;
-mod completions;
 mod decoder;
 mod dialect;
 mod endpoint;
@@ -29,6 +28,7 @@ mod event;
 mod few;
 mod finish;
 mod flags;
+mod lines;
 mod loose;
 mod mend;
 mod meter;
@@ -36,15 +36,17 @@ mod pieces;
 pub mod request;
 mod retry;
 pub mod sse;
+mod step;
 mod template;
 mod think;
 mod tools;
 pub mod usage;
 mod whole;
+mod wishes;
 
 pub use answer::{Answer, End, Outcome, Progress, ToolCall, Transcript};
 pub use decoder::{Decoder, Head, MAX_ERROR_BODY};
-pub use dialect::{Dialect, UnknownDialect};
+pub use dialect::{Auth, Dialect, UnknownDialect};
 pub use endpoint::{ENDPOINT_RULE, UrlError, endpoint};
 pub use error::MAX_MESSAGE;
 pub use event::{Event, Output};

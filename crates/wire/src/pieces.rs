@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::chunk::ToolDelta;
+use crate::chunk::{FunctionDelta, ToolDelta};
 use crate::few::Few;
+use crate::loose::Loose;
 
 /// New output of one choice. Empty text is no output; white space is.
 #[derive(Debug, Default)]
@@ -14,6 +15,26 @@ pub(crate) struct Pieces<'a> {
     pub(crate) tools: Few<Box<ToolDelta<'a>>>,
     pub(crate) audio: Cow<'a, str>,
     pub(crate) has_audio: bool,
+}
+
+impl<'a> Pieces<'a> {
+    /// Visible text.
+    pub(crate) fn content(text: impl Into<Cow<'a, str>>) -> Self {
+        Pieces { content: text.into(), ..Pieces::default() }
+    }
+
+    /// Reasoning that can be read.
+    pub(crate) fn reasoning(text: impl Into<Cow<'a, str>>) -> Self {
+        Pieces { reasoning: Reasoning { text: text.into(), ..Reasoning::default() }, ..Pieces::default() }
+    }
+
+    /// A piece of the tool call of this number; id, name and arguments may each be empty.
+    pub(crate) fn call(index: u64, id: &'a str, name: &'a str, arguments: &'a str) -> Self {
+        let text = |text: &'a str| Loose::Text(Cow::Borrowed(text));
+        let function = FunctionDelta { name: text(name), arguments: text(arguments) };
+        let call = ToolDelta { index: Loose::Count(index), id: text(id), function: Some(function) };
+        Pieces { tools: Few::from(Box::new(call)), ..Pieces::default() }
+    }
 }
 
 /// New reasoning of one choice.

@@ -1,9 +1,9 @@
 //! Request bodies.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -63,7 +63,7 @@ impl TokenField {
     }
 }
 
-/// One request in full.
+/// One request in full, in no dialect's words.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     /// How the provider speaks.
@@ -76,79 +76,133 @@ pub struct Ask<'a> {
     pub stream: bool,
     /// The most tokens to answer with; no limit is sent where absent.
     pub max_tokens: Option<u32>,
-    /// The field that carries it.
+    /// The field that carries it, in the dialects that know two.
     pub token_field: TokenField,
     /// The temperature; not sent where absent.
     pub temperature: Option<f64>,
     /// Whether a stream is asked for usage (`stream_options.include_usage`); some servers refuse the field (W35).
     pub include_usage: bool,
-    /// Further fields, merged last at the top level: one of the same name replaces ours.
+    /// What the prompt asks for beyond that (tools, a schema, stop sequences), under chat's names: each dialect says it
+    /// in its own words, or refuses to. One of a field's own name replaces ours.
+    pub parameters: Option<&'a Map<String, Value>>,
+    /// Further fields in the dialect's own words, merged last at the top level: one of the same name replaces ours.
     pub extra: Option<&'a Map<String, Value>>,
 }
 
-/// The body as JSON.
-#[expect(
-    clippy::expect_used,
-    clippy::missing_panics_doc,
-    reason = "text keys, numbers and JSON values only: serde_json refuses none of them"
-)]
-pub fn body(ask: &Ask<'_>) -> Vec<u8> {
-    serde_json::to_vec(ask).expect("a request body is always JSON")
+/// What a dialect has no words for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsayable {
+    /// The dialect.
+    pub dialect: Dialect,
+    /// What it cannot say: a parameter's name, or a part of a message.
+    pub what: String,
 }
 
-impl Serialize for Ask<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = Fields { map: serializer.serialize_map(None)?, extra: self.extra };
-        fields.put("model", &self.model)?;
-        match (self.dialect, self.prompt) {
-            (Dialect::Completions, prompt) => fields.put("prompt", &prompt.text()),
-            (Dialect::Chat, Prompt::Text(text)) => {
-                fields.put("messages", &[Said { role: "user", content: text }])
-            }
-            (Dialect::Chat, Prompt::Messages(messages)) => fields.put("messages", messages),
-            (Dialect::Chat, Prompt::Raw(messages)) => fields.put("messages", messages),
-        }?;
-        fields.put("stream", &self.stream)?;
-        if self.stream && self.include_usage {
-            fields.put("stream_options", &StreamOptions { include_usage: true })?;
-        }
-        if let Some(max_tokens) = self.max_tokens {
-            fields.put(self.token_field.name(), &max_tokens)?;
-        }
-        if let Some(temperature) = self.temperature {
-            fields.put("temperature", &temperature)?;
-        }
-        for (name, value) in self.extra.into_iter().flatten() {
-            fields.map.serialize_entry(name, value)?;
-        }
-        fields.map.end()
+impl fmt::Display for Unsayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { dialect, what } = self;
+        write!(f, "the dialect {dialect} cannot say `{what}`: ask without it, or in a dialect that can")
     }
 }
 
-#[derive(Serialize)]
-struct Said<'a> {
-    role: &'a str,
-    content: &'a str,
+impl std::error::Error for Unsayable {}
+
+/// The body as JSON; an error where the dialect cannot say all of it.
+pub fn body(ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
+    ask.dialect.speech().body(ask)
+}
+
+impl Ask<'_> {
+    /// That this dialect cannot say `what`.
+    pub(crate) fn unsayable(&self, what: impl Into<String>) -> Unsayable {
+        Unsayable { dialect: self.dialect, what: what.into() }
+    }
+}
+
+/// The fields of a body while it is written. A field whose name is among the extra ones is theirs.
+pub(crate) struct Fields<'a> {
+    ask: &'a Ask<'a>,
+    json: Vec<u8>,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(ask: &'a Ask<'a>) -> Self {
+        Fields { ask, json: vec![b'{'] }
+    }
+
+    /// Writes a field of ours, unless an extra one takes its place.
+    pub(crate) fn put(&mut self, name: &str, value: impl Serialize) -> &mut Self {
+        if self.ask.extra.is_none_or(|extra| !extra.contains_key(name)) {
+            self.write(name, &value);
+        }
+        self
+    }
+
+    /// Writes a field where there is a value.
+    pub(crate) fn put_some(&mut self, name: &str, value: Option<impl Serialize>) -> &mut Self {
+        if let Some(value) = value {
+            self.put(name, value);
+        }
+        self
+    }
+
+    /// Writes a field of ours in chat's words, which a parameter of the same name replaces.
+    fn put_default(&mut self, name: &str, value: impl Serialize) {
+        if self.ask.parameters.is_none_or(|parameters| !parameters.contains_key(name)) {
+            self.put(name, value);
+        }
+    }
+
+    /// Writes what chat and completions have in common: stream, token limit, temperature.
+    pub(crate) fn put_sampling(&mut self) -> &mut Self {
+        let ask = self.ask;
+        self.put_default("stream", ask.stream);
+        if ask.stream && ask.include_usage {
+            self.put_default("stream_options", StreamOptions { include_usage: true });
+        }
+        if let Some(max_tokens) = ask.max_tokens {
+            self.put_default(ask.token_field.name(), max_tokens);
+        }
+        if let Some(temperature) = ask.temperature {
+            self.put_default("temperature", temperature);
+        }
+        self
+    }
+
+    /// Writes the parameters as they are: for a dialect whose words they are in.
+    pub(crate) fn put_parameters(&mut self) -> &mut Self {
+        for (name, value) in self.ask.parameters.into_iter().flatten() {
+            self.put(name, value);
+        }
+        self
+    }
+
+    /// The body, the extra fields last.
+    pub(crate) fn into_json(mut self) -> Vec<u8> {
+        for (name, value) in self.ask.extra.into_iter().flatten() {
+            self.write(name, value);
+        }
+        self.json.push(b'}');
+        self.json
+    }
+
+    #[expect(
+        clippy::expect_used,
+        reason = "text keys, numbers and JSON values only: serde_json refuses none of them"
+    )]
+    fn write(&mut self, name: &str, value: &impl Serialize) {
+        if self.json.len() > 1 {
+            self.json.push(b',');
+        }
+        serde_json::to_writer(&mut self.json, name).expect("a name is always JSON");
+        self.json.push(b':');
+        serde_json::to_writer(&mut self.json, value).expect("a field is always JSON");
+    }
 }
 
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
-}
-
-struct Fields<'a, M> {
-    map: M,
-    extra: Option<&'a Map<String, Value>>,
-}
-
-impl<M: SerializeMap> Fields<'_, M> {
-    /// Writes a field of ours, unless an extra one takes its place.
-    fn put<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), M::Error> {
-        match self.extra {
-            Some(extra) if extra.contains_key(name) => Ok(()),
-            _ => self.map.serialize_entry(name, value),
-        }
-    }
 }
 
 /// The contents of raw messages; of content in parts, their texts.
@@ -181,12 +235,13 @@ mod tests {
             token_field: TokenField::MaxTokens,
             temperature: Some(0.0),
             include_usage: true,
+            parameters: None,
             extra: None,
         }
     }
 
     fn check(ask: &Ask<'_>, expected: &str) {
-        assert_eq!(String::from_utf8(body(ask)).unwrap(), expected);
+        assert_eq!(String::from_utf8(body(ask).unwrap()).unwrap(), expected);
     }
 
     #[test]
@@ -226,6 +281,22 @@ mod tests {
             ),
         );
         assert_eq!(prompt.text(), "hi");
+    }
+
+    #[test]
+    fn parameters_replace_ours_and_extra_fields_both() {
+        let prompt = Prompt::Text("hi".to_owned());
+        let parameters = serde_json::json!({"seed": 7, "temperature": 1});
+        let extra = serde_json::json!({"seed": 8});
+        let ask = Ask {
+            parameters: parameters.as_object(),
+            include_usage: false,
+            max_tokens: None,
+            ..ask(&prompt)
+        };
+        let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"#;
+        check(&ask, &format!(r#"{body}"seed":7,"temperature":1}}"#));
+        check(&Ask { extra: extra.as_object(), ..ask }, &format!(r#"{body}"temperature":1,"seed":8}}"#));
     }
 
     #[test]

@@ -41,6 +41,10 @@ impl Tools {
         self.calls.into_iter().filter(|call| !call.name.is_empty() || !call.arguments.is_empty()).collect()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.calls.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }

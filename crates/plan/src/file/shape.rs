@@ -385,7 +385,7 @@ pub(crate) static BUDGET: Shape = Shape {
 };
 
 fn dialects() -> Vec<&'static str> {
-    inferometer_wire::Dialect::ALL.map(inferometer_wire::Dialect::name).to_vec()
+    inferometer_wire::Dialect::ALL.iter().map(|dialect| dialect.name()).collect()
 }
 
 fn connections() -> Vec<&'static str> {

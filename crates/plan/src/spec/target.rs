@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use http::{HeaderName, HeaderValue, Uri, header};
 use inferometer_price::Price;
-use inferometer_wire::Dialect;
 use inferometer_wire::request::TokenField;
+use inferometer_wire::{Auth, Dialect};
 use serde_json::{Map, Value};
 
 use super::Fault;
@@ -76,18 +76,25 @@ impl TargetSpec {
         env: &impl Fn(&str) -> Option<String>,
         secrets: &mut Secrets,
     ) -> Result<Target, Fault> {
-        let (url, shown_url) = address(&self.url, self.dialect, secrets)?;
+        let (url, shown_url) = address(&self, secrets)?;
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
         // A host may come out of a variable, and is then not to be shown.
         let host = secrets.redact(&host.unwrap_or_default()).into_owned();
         let mut headers = self.headers;
         let key_source = self.key.as_ref().map(Key::source);
         if let Some(key) = &self.key {
-            if headers.iter().any(|(name, _)| *name == header::AUTHORIZATION) {
-                let reason = "a key is sent as the Authorization header, so that both are the same header";
+            let (name, value) = key.header(self.dialect.auth(), env, secrets)?;
+            if headers.iter().any(|(given, _)| *given == name) {
+                let reason = "a key is sent in a header of its own, which is among the headers too";
                 return Err(Fault::Conflict { first: key.field(), second: "headers", reason });
             }
-            headers.push((header::AUTHORIZATION, key.value(env, secrets)?));
+            headers.push((name, value));
+        }
+        for (name, value) in self.dialect.headers() {
+            let name = HeaderName::from_static(name);
+            if !headers.iter().any(|(given, _)| *given == name) {
+                headers.push((name, HeaderValue::from_static(value)));
+            }
         }
         secrets.add_keys_of(&Value::Object(self.extra.clone()));
         Ok(Target {
@@ -132,12 +139,13 @@ impl Key {
         }
     }
 
-    /// The header's value, remembered as a secret.
-    fn value(
+    /// The header that carries it, its value remembered as a secret.
+    fn header(
         &self,
+        auth: Auth,
         env: &impl Fn(&str) -> Option<String>,
         secrets: &mut Secrets,
-    ) -> Result<HeaderValue, Fault> {
+    ) -> Result<(HeaderName, HeaderValue), Fault> {
         let key = match self {
             Self::Variable(variable) => env(variable)
                 .filter(|key| !key.trim().is_empty())
@@ -145,11 +153,15 @@ impl Key {
             Self::Typed(key) => key.clone(),
         };
         secrets.add(&key);
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim())).map_err(|_| {
+        let (name, sent) = match auth {
+            Auth::Bearer => (header::AUTHORIZATION, format!("Bearer {}", key.trim())),
+            Auth::Header(name) => (HeaderName::from_static(name), key.trim().to_owned()),
+        };
+        let mut value = HeaderValue::from_str(&sent).map_err(|_| {
             Fault::value(self.field(), "…", "the key holds a character that no header can carry")
         })?;
         value.set_sensitive(true);
-        Ok(value)
+        Ok((name, value))
     }
 }
 
@@ -185,7 +197,8 @@ pub(crate) fn header(
 }
 
 /// The final address, and the address that people may see.
-fn address(base: &str, dialect: Dialect, secrets: &mut Secrets) -> Result<(String, String), Fault> {
+fn address(target: &TargetSpec, secrets: &mut Secrets) -> Result<(String, String), Fault> {
+    let base = target.url.as_str();
     let shown = shown_address(base, secrets);
     let refuse =
         |reason: &dyn ToString| Fault::value("url", secrets.redact(&shown).into_owned(), reason.to_string());
@@ -197,7 +210,8 @@ fn address(base: &str, dialect: Dialect, secrets: &mut Secrets) -> Result<(Strin
             &"credentials do not belong in the address: use --api-key-env or -H 'Authorization: …'",
         ));
     }
-    let url = inferometer_wire::endpoint(base, dialect).map_err(|error| refuse(&error))?;
+    let url = inferometer_wire::endpoint(base, target.dialect, &target.model, target.stream)
+        .map_err(|error| refuse(&error))?;
     let shown_url = shown_address(&url, secrets);
     Ok((url, shown_url))
 }

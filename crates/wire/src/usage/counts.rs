@@ -24,7 +24,7 @@ pub(super) struct Counts {
 }
 
 /// A usage object. Names: OpenAI chat and responses, Anthropic, DeepSeek (`prompt_cache_hit_tokens`),
-/// Moonshot (`cached_tokens`), SGLang (`reasoning_tokens`), OpenRouter (`cost`), DeepInfra (`estimated_cost`).
+/// Gemini (`promptTokenCount`), Bedrock (`inputTokens`), Ollama (`prompt_eval_count`), Moonshot (`cached_tokens`), SGLang (`reasoning_tokens`), OpenRouter (`cost`), DeepInfra (`estimated_cost`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Object<'a> {
@@ -38,6 +38,28 @@ struct Object<'a> {
     cache_read_input_tokens: Count,
     cache_creation_input_tokens: Count,
     prompt_cache_hit_tokens: Count,
+    prompt_eval_count: Count,
+    eval_count: Count,
+    #[serde(rename = "promptTokenCount")]
+    prompt_token_count: Count,
+    #[serde(rename = "candidatesTokenCount")]
+    candidates_token_count: Count,
+    #[serde(rename = "thoughtsTokenCount")]
+    thoughts_token_count: Count,
+    #[serde(rename = "totalTokenCount")]
+    total_token_count: Count,
+    #[serde(rename = "cachedContentTokenCount")]
+    cached_content_token_count: Count,
+    #[serde(rename = "inputTokens")]
+    bedrock_input: Count,
+    #[serde(rename = "outputTokens")]
+    bedrock_output: Count,
+    #[serde(rename = "totalTokens")]
+    bedrock_total: Count,
+    #[serde(rename = "cacheReadInputTokens")]
+    bedrock_cache_read: Count,
+    #[serde(rename = "cacheWriteInputTokens")]
+    bedrock_cache_write: Count,
     prompt_tokens_details: Option<Details>,
     input_tokens_details: Option<Details>,
     completion_tokens_details: Option<Details>,
@@ -71,19 +93,32 @@ impl Counts {
         };
         let input = object.prompt_tokens_details.or(object.input_tokens_details).unwrap_or_default();
         let output = object.completion_tokens_details.or(object.output_tokens_details).unwrap_or_default();
-        let beside = [object.cache_read_input_tokens, object.cache_creation_input_tokens];
+        let reads = [object.cache_read_input_tokens, object.bedrock_cache_read];
+        let writes = [object.cache_creation_input_tokens, object.bedrock_cache_write];
+        let beside = [reads, writes].concat();
+        let named_input = [object.input_tokens, object.bedrock_input];
+        let prompt = [object.prompt_tokens, object.prompt_token_count, object.prompt_eval_count];
+        let inside =
+            [object.prompt_cache_hit_tokens, object.cached_tokens, object.cached_content_token_count];
         Counts {
-            prompt: pick([object.prompt_tokens, object.input_tokens], flags),
-            completion: pick([object.completion_tokens, object.output_tokens], flags),
-            total: pick([object.total_tokens], flags),
-            reasoning: pick([output.reasoning, object.reasoning_tokens], flags),
-            cache_read: pick(
-                [input.cached, beside[0], object.prompt_cache_hit_tokens, object.cached_tokens],
+            input_named: prompt.iter().all(|count| *count == Count::Absent)
+                && named_input.iter().any(|count| *count != Count::Absent),
+            cache_beside: beside.iter().any(|count| count.valid().is_some()),
+            prompt: pick(prompt.into_iter().chain(named_input), flags),
+            completion: pick(
+                [
+                    object.completion_tokens,
+                    object.output_tokens,
+                    object.candidates_token_count,
+                    object.bedrock_output,
+                    object.eval_count,
+                ],
                 flags,
             ),
-            cache_write: pick([input.cache_write, beside[1]], flags),
-            input_named: object.prompt_tokens == Count::Absent && object.input_tokens != Count::Absent,
-            cache_beside: beside.iter().any(|count| count.valid().is_some()),
+            total: pick([object.total_tokens, object.total_token_count, object.bedrock_total], flags),
+            reasoning: pick([output.reasoning, object.reasoning_tokens, object.thoughts_token_count], flags),
+            cache_read: pick([input.cached].into_iter().chain(reads).chain(inside), flags),
+            cache_write: pick([input.cache_write].into_iter().chain(writes), flags),
             cost: [object.cost, object.total_cost, object.estimated_cost]
                 .into_iter()
                 .flatten()
@@ -120,10 +155,14 @@ impl Counts {
 }
 
 /// One count of several names: the first positive one, else the first.
-fn pick<const N: usize>(names: [Count; N], flags: &mut Flags) -> Option<u64> {
-    flags.set_if(names.contains(&Count::Invalid), Flag::UsageInvalid);
-    let stated = || names.iter().filter_map(|count| count.valid());
-    stated().find(|count| *count > 0).or_else(|| stated().next())
+fn pick(names: impl IntoIterator<Item = Count>, flags: &mut Flags) -> Option<u64> {
+    let mut first = None;
+    for count in names {
+        flags.set_if(count == Count::Invalid, Flag::UsageInvalid);
+        let better = count.valid().filter(|count| first.is_none_or(|first| first == 0 && *count > 0));
+        first = better.or(first);
+    }
+    first
 }
 
 /// A cost, or the total in an object of costs (Perplexity).

@@ -11,6 +11,8 @@ mod framing;
 #[cfg(test)]
 mod invariants;
 #[cfg(test)]
+mod ollama;
+#[cfg(test)]
 mod output;
 #[cfg(test)]
 mod usage;

@@ -2,18 +2,80 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use serde_json::Value;
 
+use super::openai::Reader;
+use super::{Message, Speech, borrowed};
 use crate::chunk::{Choice, Delta, FunctionDelta, ToolDelta};
 use crate::few::Few;
 use crate::loose::Loose;
 use crate::pieces::{Pieces, Reasoning};
+use crate::request::{Ask, Fields, Prompt, Unsayable};
+use crate::step::Step;
+use crate::template::Channel;
+
+const READER: Reader = Reader { pieces, plain };
+
+/// OpenAI's chat completions.
+pub(super) struct Chat;
+
+impl Speech for Chat {
+    fn name(&self) -> &'static str {
+        "chat"
+    }
+
+    fn tail(&self) -> &'static [&'static str] {
+        &["chat", "completions"]
+    }
+
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
+        let mut fields = Fields::new(ask);
+        fields.put("model", ask.model);
+        match ask.prompt {
+            Prompt::Text(text) => fields.put("messages", [Said { role: "user", content: text }]),
+            Prompt::Messages(messages) => fields.put("messages", messages),
+            Prompt::Raw(messages) => fields.put("messages", messages),
+        };
+        fields.put_sampling().put_parameters();
+        Ok(fields.into_json())
+    }
+
+    fn read(&self, message: Message<'_>, step: &mut Step<'_>) -> Result<(), serde_json::Error> {
+        READER.read(message.text, step)
+    }
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    role: &'a str,
+    content: &'a str,
+}
 
 /// What the choice adds. `message` counts where nothing was said before it (a whole answer, or one given as a single
 /// event); at the end of a stream it repeats what was said (W19).
-pub(crate) fn pieces<'a>(choice: &mut Choice<'a>, nothing_said: bool) -> Pieces<'a> {
+fn pieces<'a>(choice: &mut Choice<'a>, nothing_said: bool) -> Pieces<'a> {
     let message = choice.message.take().filter(|_| nothing_said);
     choice.delta.take().or(message.map(|whole| *whole)).map(from_delta).unwrap_or_default()
+}
+
+/// The one text of a delta that holds nothing else.
+fn plain<'a>(choice: &'a Choice<'_>) -> Option<(Channel, &'a str)> {
+    let delta = choice.delta.as_ref()?;
+    let others = [&delta.reasoning, &delta.reasoning_details, &delta.refusal, &delta.audio];
+    let adds_more = others.into_iter().any(|value| !value.is_absent())
+        || !delta.tool_calls.is_empty()
+        || delta.function_call.is_some();
+    if adds_more {
+        return None;
+    }
+    match (borrowed(&delta.content), borrowed(&delta.reasoning_content)) {
+        (Some(content), None) if delta.reasoning_content.text().is_empty() => {
+            Some((Channel::Content, content))
+        }
+        (None, Some(reasoning)) if delta.content.text().is_empty() => Some((Channel::Reasoning, reasoning)),
+        _ => None,
+    }
 }
 
 fn from_delta(delta: Delta<'_>) -> Pieces<'_> {

@@ -1,0 +1,113 @@
+//! What one message adds to an answer: the only words that a dialect has for it.
+
+use serde_json::value::RawValue;
+
+use crate::assembly::Assembly;
+use crate::choice::Added;
+use crate::error::{self, Fault};
+use crate::finish::Finish;
+use crate::pieces::Pieces;
+use crate::template::Channel;
+
+/// One message being read, and the answer that it belongs to.
+pub(crate) struct Step<'s> {
+    answer: &'s mut Assembly,
+    pub(crate) added: Added,
+    /// The output tokens that a running usage states by now.
+    pub(crate) running: Option<u64>,
+    pub(crate) is_ping: bool,
+}
+
+impl<'s> Step<'s> {
+    pub(crate) fn new(answer: &'s mut Assembly) -> Self {
+        Step { answer, added: Added::default(), running: None, is_ping: false }
+    }
+
+    /// The model and the answer's id, where the message names them. The first of each stay.
+    pub(crate) fn label(&mut self, model: &str, id: &str) {
+        for (known, named) in [(&mut self.answer.model, model), (&mut self.answer.id, id)] {
+            if known.is_empty() {
+                known.push_str(error::label(named));
+            }
+        }
+    }
+
+    /// The server's own times, as JSON; the last stay.
+    pub(crate) fn timing(&mut self, json: &str) {
+        self.answer.timing.clear();
+        self.answer.timing.push_str(json);
+    }
+
+    /// A usage object under any of the names that [`crate::usage`] knows: running, cumulative or final. Objects of one
+    /// answer are merged, never added.
+    pub(crate) fn usage(&mut self, json: &str) {
+        self.running = self.answer.usage.standard(json, &mut self.answer.flags);
+    }
+
+    /// A usage object that stands outside the standard place: counts only where no standard one comes.
+    pub(crate) fn usage_extension(&mut self, usage: &RawValue) {
+        self.answer.usage.extension(usage.get(), &mut self.answer.flags);
+    }
+
+    /// How many tokens the message's logprobs list.
+    pub(crate) fn logprobs(&mut self, tokens: u64) {
+        self.answer.meter.logprobs(tokens);
+    }
+
+    /// Whether nothing has been said yet in this choice.
+    pub(crate) fn is_silent(&mut self, choice: u64) -> bool {
+        self.answer.choice(choice).is_none_or(|choice| choice.is_silent())
+    }
+
+    /// New output of a choice. A dialect that gives one answer at a time has choice 0 alone.
+    pub(crate) fn add(&mut self, choice: u64, pieces: Pieces<'_>) {
+        let tags = self.answer.think_tags;
+        let mut flags = self.answer.flags;
+        if let Some(state) = self.answer.choice(choice) {
+            state.add(pieces, tags, &mut self.added, &mut flags);
+        }
+        self.answer.flags = flags;
+    }
+
+    /// A tool call that comes whole, and with nothing to tell it from others (W12).
+    pub(crate) fn add_call(&mut self, choice: u64, name: &str, arguments: &str) {
+        let index = self.answer.choice(choice).map_or(0, |choice| choice.tool_calls() as u64);
+        self.add(choice, Pieces::call(index, "", name, arguments));
+    }
+
+    /// A finish reason in the server's words; empty text is none, and the first one stays. A reason that means an error
+    /// ends the answer as one.
+    pub(crate) fn finish(&mut self, choice: u64, reason: &str) {
+        let Some(state) = self.answer.choice(choice) else { return };
+        state.finish(reason);
+        if state.finished() == Some(Finish::Error) && self.answer.fault.is_none() {
+            self.answer.fault = Some(Fault { code: Some("error".to_owned()), message: None });
+        }
+    }
+
+    /// An error in place of output, of any shape.
+    pub(crate) fn fail(&mut self, json: &str) {
+        self.answer.fail(error::read(json));
+    }
+
+    /// Nothing of interest follows.
+    pub(crate) fn done(&mut self) {
+        self.answer.done = true;
+    }
+
+    /// The message is a sign of life and nothing else.
+    pub(crate) fn ping(&mut self) {
+        self.is_ping = true;
+    }
+
+    /// The message is of a kind that this dialect does not know: passed over, and counted.
+    pub(crate) fn ignore(&mut self) {
+        self.answer.ignored += 1;
+    }
+
+    /// Messages that differ from this one in a single plain text need not be read: `text` is that text, borrowed from
+    /// `message`, all that the message adds.
+    pub(crate) fn learn(&mut self, message: &str, (channel, choice, text): (Channel, u64, &str)) {
+        self.answer.template.learn(message, channel, choice, text);
+    }
+}
