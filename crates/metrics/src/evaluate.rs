@@ -15,6 +15,7 @@ pub(crate) fn gate(
     population: &dyn Fn(&str) -> Option<Population>,
 ) -> GateOutcome {
     let outcome = GateOutcome { gate: gate.to_string(), ..GateOutcome::default() };
+    let unmeasured = |why| GateOutcome::unmeasured(gate.to_string(), why);
     if let Some(p) = gate.quantile() {
         // What a cell of bursts measures are the requests of its bursts.
         let figure = match gate.metric() {
@@ -22,7 +23,7 @@ pub(crate) fn gate(
             figure => Some(figure),
         };
         let Some(population) = figure.and_then(population) else {
-            return unmeasured("in this cell", outcome);
+            return unmeasured("in this cell");
         };
         let value = population.quantile(p, ALPHA).and_then(|quantile| Num::new(quantile.value));
         return by_count(gate, evidence(gate, &population), GateOutcome { value, ..outcome });
@@ -32,21 +33,22 @@ pub(crate) fn gate(
         name::USEFUL_RATE => share(gate, cell.validity.useful.count, cell.validity.useful.n, outcome),
         name::GOODPUT => match &cell.goodput {
             Some(goodput) => share(gate, goodput.share.count, goodput.share.n, outcome),
-            None => GateOutcome { detail: "no objectives: give --goodput".to_owned(), ..outcome },
+            None => unmeasured("no objectives: give --goodput"),
         },
         name::TOOL_CALLS => {
             let calls = &cell.validity.tool_calls;
-            let absent =
-                (calls.n == 0).then(|| unmeasured("no answer had a tool call or owed one", outcome.clone()));
-            absent.unwrap_or_else(|| share(gate, calls.count, calls.n, outcome))
+            if calls.n == 0 {
+                return unmeasured("no answer had a tool call or owed one");
+            }
+            share(gate, calls.count, calls.n, outcome)
         }
         name::BURST_ERROR_RATE => match &cell.bursts {
             Some(bursts) => {
                 share(gate, bursts.refused.count + bursts.failed.count, bursts.refused.n, outcome)
             }
-            None => unmeasured("no burst was made", outcome),
+            None => unmeasured("no burst was made"),
         },
-        name::AVAILABILITY => unmeasured("it takes time windows over days", outcome),
+        name::AVAILABILITY => unmeasured("it takes time windows over days"),
         name::TTFT_SPREAD => {
             let spread = &cell.stability.all_attempts_spread_ms;
             by_interval(gate, spread, "the interval of p95 − p50 over all attempts", outcome)
@@ -65,11 +67,6 @@ pub(crate) fn gate(
             None => GateOutcome { detail: "no steady part, hence no interval".to_owned(), ..outcome },
         },
     }
-}
-
-/// A gate on what nobody looked at is neither met nor missed.
-fn unmeasured(why: &str, outcome: GateOutcome) -> GateOutcome {
-    GateOutcome { detail: format!("not measured: {why}"), ..outcome }
 }
 
 /// Observations on the bad side; a censored one is bad when its bound already is, else unknown.

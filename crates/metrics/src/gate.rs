@@ -127,6 +127,9 @@ pub struct GateOutcome {
     pub gate: String,
     /// How it came out.
     pub result: GateResult,
+    /// Whether nobody looked: there is no evidence either way, and `detail` says what was not gathered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_unmeasured: bool,
     /// Observations on the bad side of the limit, where the gate is tested as a count: failures are among them.
     pub bad: Option<u64>,
     /// Observations that were cut before they showed their side.
@@ -139,6 +142,13 @@ pub struct GateOutcome {
     pub value: Option<Num>,
     /// In words.
     pub detail: String,
+}
+
+impl GateOutcome {
+    /// A gate on what nobody looked at, and why: neither met nor missed.
+    pub(crate) fn unmeasured(gate: String, why: &str) -> Self {
+        GateOutcome { gate, is_unmeasured: true, detail: format!("not measured: {why}"), ..Self::default() }
+    }
 }
 
 /// A gate that cannot be read.

@@ -18,13 +18,9 @@ pub fn hold_against(summary: &mut Summary, study: &Study, baseline: Option<&Summ
 }
 
 fn outcomes(gate: &PairGate, summary: &Summary, baseline: Option<&Summary>) -> Vec<GateOutcome> {
-    let unproven = |why: &str| GateOutcome {
-        gate: gate.to_string(),
-        detail: format!("not measured: {why}"),
-        ..GateOutcome::default()
-    };
+    let unmeasured = |why| GateOutcome::unmeasured(gate.to_string(), why);
     if gate.needs_baseline() && baseline.is_none() {
-        return vec![unproven("no baseline run was given")];
+        return vec![unmeasured("no baseline run was given")];
     }
     let others: &[CellSummary] = match baseline.filter(|_| gate.needs_baseline()) {
         Some(baseline) => &baseline.cells,
@@ -34,7 +30,7 @@ fn outcomes(gate: &PairGate, summary: &Summary, baseline: Option<&Summary>) -> V
     let pairs = lefts.filter_map(|left| Some((left, partner(gate, left, others)?)));
     let outcomes: Vec<GateOutcome> = pairs.map(|(left, right)| outcome(gate, left, right)).collect();
     if outcomes.is_empty() {
-        return vec![unproven("no workload and load that both sides ran")];
+        return vec![unmeasured("no workload and load that both sides ran")];
     }
     outcomes
 }
@@ -57,7 +53,8 @@ fn outcome(gate: &PairGate, left: &CellSummary, right: &CellSummary) -> GateOutc
     let place = format!("{}, {}", left.workload, left.load);
     let outcome = GateOutcome { gate: gate.to_string(), ..GateOutcome::default() };
     let (Some(a), Some(b)) = (of(left), of(right)) else {
-        return GateOutcome { detail: format!("{place}: not measured on both sides"), ..outcome };
+        let detail = format!("{place}: not measured on both sides");
+        return GateOutcome { is_unmeasured: true, detail, ..outcome };
     };
     let figure = figure_name(metric, quantile);
     let apart = mover::difference(a, b.times(gate.factor()));

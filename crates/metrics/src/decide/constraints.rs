@@ -49,12 +49,7 @@ fn with_long_prompts(cell: Kept<'_>, gate: &Gate) -> GateOutcome {
 }
 
 fn not_measured(gate: &Gate, why: &str) -> GateOutcome {
-    GateOutcome { gate: gate.to_string(), detail: format!("not measured: {why}"), ..GateOutcome::default() }
-}
-
-/// Whether nobody looked.
-pub(super) fn is_unmeasured(outcome: &GateOutcome) -> bool {
-    outcome.detail.starts_with("not measured")
+    GateOutcome::unmeasured(gate.to_string(), why)
 }
 
 /// Whether what was seen, proven or not, breaks the constraint.
@@ -62,5 +57,5 @@ pub(super) fn looks_broken(outcome: &GateOutcome) -> bool {
     let gate: Option<Gate> = outcome.gate.parse().ok();
     let breaks =
         gate.zip(outcome.value).is_some_and(|(gate, value)| gate.op().holds(value.get(), gate.limit()));
-    outcome.result != GateResult::Met && breaks && !is_unmeasured(outcome)
+    outcome.result != GateResult::Met && breaks && !outcome.is_unmeasured
 }

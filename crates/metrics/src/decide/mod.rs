@@ -177,7 +177,7 @@ pub struct Candidate {
     /// Why it cannot be chosen, whatever its figures say: nothing was answered, or the client was too slow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded: Option<String>,
-    /// Each constraint and how it came out; `not measured` in its detail where there is no evidence.
+    /// Each constraint and how it came out.
     pub constraints: Vec<GateOutcome>,
     /// The headline figure.
     pub headline: Rate,

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::kept::Kept;
 use crate::{Candidate, CellSummary, GateResult, Profile, name};
 
-use super::constraints::{hold, is_unmeasured, looks_broken};
+use super::constraints::{hold, looks_broken};
 use super::field::{Field, value};
 use super::pareto;
 use super::profiles::{Criterion, order};
@@ -83,7 +83,7 @@ fn class(candidate: &Candidate) -> Class {
     let constraints = &candidate.constraints;
     if candidate.excluded.is_some() {
         Class::Excluded
-    } else if constraints.iter().any(|c| c.result == GateResult::Missed && !is_unmeasured(c)) {
+    } else if constraints.iter().any(|c| c.result == GateResult::Missed && !c.is_unmeasured) {
         Class::Missed
     } else if constraints.iter().any(looks_broken) {
         Class::Doubtful

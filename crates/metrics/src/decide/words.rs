@@ -3,7 +3,7 @@
 use crate::{Certainty, GateOutcome, GateResult, Num, Profile, Rate, Standing};
 
 use super::FEW_WINDOWS;
-use super::constraints::{is_unmeasured, looks_broken};
+use super::constraints::looks_broken;
 use super::field::{Field, value};
 use super::profiles::{Criterion, order};
 use super::rank::{Choice, Class, Contender, better};
@@ -151,7 +151,7 @@ impl Said<'_, '_> {
     fn open(&self) -> Option<String> {
         let first = self.chosen.first()?;
         let open = first.candidate.constraints.iter().filter(|c| c.result == GateResult::Unproven);
-        let (unmeasured, open): (Vec<&GateOutcome>, Vec<&GateOutcome>) = open.partition(|c| is_unmeasured(c));
+        let (unmeasured, open): (Vec<&GateOutcome>, Vec<&GateOutcome>) = open.partition(|c| c.is_unmeasured);
         let mut said: Vec<String> = Vec::new();
         if !open.is_empty() {
             let named: Vec<String> = open.iter().map(|outcome| unproven(outcome)).collect();
@@ -177,7 +177,7 @@ impl Said<'_, '_> {
                 }
                 Class::Missed => {
                     let missed =
-                        constraints.iter().filter(|c| c.result == GateResult::Missed && !is_unmeasured(c));
+                        constraints.iter().filter(|c| c.result == GateResult::Missed && !c.is_unmeasured);
                     let named: Vec<String> = missed.map(broken).collect();
                     Some(format!("{name} is out: {}.", named.join("; ")))
                 }
@@ -287,7 +287,7 @@ fn unproven(outcome: &GateOutcome) -> String {
 
 /// The evidence that an open constraint lacks.
 fn missing(outcome: &GateOutcome) -> String {
-    if is_unmeasured(outcome) {
+    if outcome.is_unmeasured {
         return sentence(&format!("A measurement for {}: {}", outcome.gate, outcome.detail));
     }
     match outcome.needed_n {

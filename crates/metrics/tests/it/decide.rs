@@ -202,8 +202,14 @@ fn evidence_that_nobody_gathered_is_not_measured() {
             "A measurement for burst_error_rate>5%: not measured: no burst was made.",
         ],
     );
+    let unmeasured = |decided: &Decision| {
+        let of = decided.candidates[0].constraints.iter().filter(|outcome| outcome.is_unmeasured);
+        of.map(|outcome| outcome.gate.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(unmeasured(&decided), ["availability<99%", "burst_error_rate>5%", "burst_ttft_p95>5s"]);
     let decided = decision(&[PLAIN], 300, &profile(ProfileKind::Rag));
     check(&decided, Certainty::Provisional, &["plain"], &["the prompts have 7 tokens at the median"]);
+    assert_eq!(unmeasured(&decided), ["ttft_p95>5s"], "it has a value, but none of long prompts");
     let decided = decision(&[PLAIN], 300, &profile(ProfileKind::Batch));
     check(&decided, Certainty::Proven, &["plain"], &[]);
 }

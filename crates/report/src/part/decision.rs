@@ -154,9 +154,7 @@ fn shown(candidates: &[Candidate], is_brief: bool) -> Vec<&Candidate> {
     if !is_brief {
         return candidates.iter().collect();
     }
-    let is_open = |outcome: &GateOutcome| {
-        outcome.result == GateResult::Unproven && !outcome.detail.starts_with("not measured")
-    };
+    let is_open = |outcome: &GateOutcome| outcome.result == GateResult::Unproven && !outcome.is_unmeasured;
     let is_near = |candidate: &&Candidate| {
         candidate.excluded.is_none()
             && candidate.constraints.iter().all(|outcome| outcome.result != GateResult::Missed)
@@ -225,7 +223,7 @@ fn short(outcome: &GateOutcome) -> Text {
     match outcome.result {
         GateResult::Met => "met".into(),
         GateResult::Missed => Text::bad("MISSED"),
-        GateResult::Unproven if outcome.detail.starts_with("not measured") => Text::warn("not measured"),
+        GateResult::Unproven if outcome.is_unmeasured => Text::warn("not measured"),
         GateResult::Unproven => match outcome.needed_n.filter(|needed| *needed > outcome.n) {
             Some(needed) => Text::warn(format!("open {}/{}", count(outcome.n), count(needed))),
             None => Text::warn("open"),
