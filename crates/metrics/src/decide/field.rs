@@ -110,6 +110,13 @@ pub(super) fn value(criterion: Criterion, cell: Kept<'_>) -> Rate {
     }
 }
 
+/// Whether all that is known of a cell's criterion is that it is no less: the cost, where that of some attempts is not
+/// known. Of what has no value nothing is known.
+pub(super) fn is_bound(criterion: Criterion, cell: Kept<'_>) -> bool {
+    let cost = &cell.summary.cost;
+    criterion == Criterion::CostPerUseful && cost.lower_bound && cost.per_useful_usd.value.is_some()
+}
+
 /// Whether a cell's load can be decided on: not one that is made of episodes.
 pub(super) fn is_ordinary(arrival: Arrival) -> bool {
     !matches!(arrival, Arrival::ColdStart { .. } | Arrival::Burst { .. })

@@ -12,6 +12,7 @@ mod retry;
 mod settings;
 mod words;
 mod words_gate;
+mod words_small;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +65,7 @@ fn on(profile: &Profile, field: &Field<'_>) -> Decision {
     let order = profiles::order(profile.kind);
     let [headline, ..] = order;
     let certainty = match best {
-        Some(Class::Proven) => Certainty::Proven,
+        Some(Class::Proven) if !choice.rests_on_bound() => Certainty::Proven,
         Some(_) => Certainty::Provisional,
         None => Certainty::None,
     };
@@ -161,7 +162,7 @@ pub struct Decision {
 pub enum Certainty {
     /// The chosen target is shown to meet every constraint.
     Proven,
-    /// The best candidate, with constraints that its n cannot prove.
+    /// The best candidate, with constraints that its n cannot prove, or a cost that decides and is only a lower bound.
     Provisional,
     /// Every target is shown to miss a constraint, or nothing was measured.
     #[default]

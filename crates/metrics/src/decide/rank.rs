@@ -6,7 +6,7 @@ use crate::kept::Kept;
 use crate::{Candidate, CellSummary, GateResult, Profile, name};
 
 use super::constraints::{hold, looks_broken};
-use super::field::{Field, value};
+use super::field::{Field, is_bound, value};
 use super::pareto;
 use super::profiles::{Criterion, order};
 
@@ -107,15 +107,24 @@ fn excluded(cell: &CellSummary) -> Option<String> {
     (!cell.client.valid).then(|| format!("its figures are not valid: {}", cell.client.reason()))
 }
 
-/// The better one first; what has no value is last.
+/// The better one first. What is only a lower bound stands behind all that is known, however little it says: it may be
+/// more, so that nothing shows it to be the better one. What has no value is last.
 pub(super) fn better(criterion: Criterion, a: Kept<'_>, b: Kept<'_>) -> Ordering {
-    let key = |cell| match value(criterion, cell).value.map(crate::Num::get) {
+    let value = |cell| value(criterion, cell).value.map(crate::Num::get);
+    let key = |cell| match value(cell) {
         Some(value) if criterion.lower_is_better() => value,
         Some(value) => -value,
         None => f64::INFINITY,
     };
-    let is_absent = |cell| value(criterion, cell).value.is_none();
-    is_absent(a).cmp(&is_absent(b)).then(key(a).total_cmp(&key(b)))
+    let group = |cell| (value(cell).is_none(), is_bound(criterion, cell));
+    group(a).cmp(&group(b)).then(key(a).total_cmp(&key(b)))
+}
+
+/// Whether `a` has the better value, which what is not known of the two cannot turn round by itself.
+pub(super) fn is_ahead(criterion: Criterion, a: Kept<'_>, b: Kept<'_>) -> bool {
+    let least = value(criterion, b).value.zip(value(criterion, a).value);
+    let is_enough = !is_bound(criterion, b) || least.is_some_and(|(of_b, of_a)| of_a < of_b);
+    better(criterion, a, b).is_lt() && is_enough
 }
 
 /// What the order of a profile leaves: the best by the headline and whoever is tied with it; of these, the best by what
@@ -129,6 +138,28 @@ pub(super) struct Choice {
     pub(super) tied_first: Vec<usize>,
     /// What decided: the last criterion that left fewer.
     pub(super) by: Criterion,
+    /// Those that no cost has put out because all that is known of theirs is that it is no less.
+    pub(super) bounded: Vec<usize>,
+}
+
+impl Choice {
+    /// Whether one is chosen that its own cost, were it known, might have put out.
+    pub(super) fn rests_on_bound(&self) -> bool {
+        self.bounded.iter().any(|at| self.chosen.contains(at))
+    }
+
+    /// Goes on with those of the chosen that `criterion` leaves.
+    fn narrow(&mut self, field: &Field<'_>, contenders: &[Contender<'_>], criterion: Criterion) {
+        let left = level(field, contenders, &self.chosen, criterion);
+        if self.chosen.len() > 1 {
+            let is_bound = |at: &&usize| contenders.get(**at).is_some_and(|c| is_bound(criterion, c.cell));
+            self.bounded.extend(left.iter().filter(is_bound));
+        }
+        if left.len() < self.chosen.len() {
+            self.rivals = std::mem::replace(&mut self.chosen, left);
+            self.by = criterion;
+        }
+    }
 }
 
 /// Chooses among `pool`, places in `contenders`.
@@ -139,14 +170,18 @@ pub(super) fn choose(
     pool: &[usize],
 ) -> Choice {
     let [headline, rest @ ..] = order(profile.kind);
-    let tied_first = level(field, contenders, pool, headline);
-    let mut choice = Choice { chosen: tied_first.clone(), rivals: pool.to_vec(), tied_first, by: headline };
+    let start = || pool.to_vec();
+    let mut choice = Choice {
+        chosen: start(),
+        rivals: start(),
+        tied_first: Vec::new(),
+        by: headline,
+        bounded: Vec::new(),
+    };
+    choice.narrow(field, contenders, headline);
+    choice.tied_first.clone_from(&choice.chosen);
     for criterion in rest {
-        let left = level(field, contenders, &choice.chosen, criterion);
-        if left.len() < choice.chosen.len() {
-            choice.rivals = std::mem::replace(&mut choice.chosen, left);
-            choice.by = criterion;
-        }
+        choice.narrow(field, contenders, criterion);
     }
     choice
 }

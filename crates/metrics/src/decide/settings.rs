@@ -7,7 +7,7 @@ use crate::kept::Kept;
 use crate::row::Row;
 use crate::{Arrival, ColdStart, Num, Study};
 
-use super::words::rounded;
+use super::words_small::rounded;
 use super::{Setting, Settings, field, retry};
 
 /// Where even p99 has no upper bound, a timeout is this many times the longest that was seen.

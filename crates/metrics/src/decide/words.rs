@@ -1,13 +1,14 @@
 //! A decision in plain words: what, why, how sure, and what would change it.
 
-use crate::{Certainty, GateOutcome, GateResult, Num, Profile, Rate, Standing};
+use crate::{Certainty, GateOutcome, GateResult, Num, Profile, Standing};
 
 use super::FEW_WINDOWS;
 use super::constraints::looks_broken;
-use super::field::{Field, value};
+use super::field::Field;
 use super::profiles::{Criterion, order};
-use super::rank::{Choice, Class, Contender, better};
+use super::rank::{Choice, Class, Contender, better, is_ahead};
 use super::words_gate::broken;
+use super::words_small::{how_often, listed, sentence, shown};
 
 /// Everything that is said of a decision rests on this.
 pub(super) struct Said<'a, 'b> {
@@ -27,6 +28,7 @@ impl Said<'_, '_> {
         let mut said = vec![self.decision()];
         said.extend(self.headline());
         said.extend(self.second());
+        said.extend(self.bounded());
         said.extend(self.open());
         said.extend(self.out());
         said.extend(self.p_not_best.map(|p| {
@@ -52,6 +54,10 @@ impl Said<'_, '_> {
                     "Take {who}: each is shown to hold all that {kind} needs, and they cannot be told apart."
                 )
             }
+            (Certainty::Provisional, _) if self.is_all_proven() => format!(
+                "Take {who} for now: all that {kind} needs is shown to hold, but not what {} costs.",
+                listed(&self.bounded_names(), "and")
+            ),
             (Certainty::Provisional, 1) => {
                 format!(
                     "Take {who} for now: it is the best candidate, but not all that {kind} needs is proven."
@@ -61,6 +67,32 @@ impl Said<'_, '_> {
                 "Take {who} for now: they cannot be told apart, and not all that {kind} needs is proven."
             ),
         }
+    }
+
+    /// Whether only a cost keeps the decision from being proven.
+    fn is_all_proven(&self) -> bool {
+        self.chosen.first().is_some_and(|first| first.class == Class::Proven)
+    }
+
+    /// The chosen whose cost is known from below alone, where it could have put them out.
+    fn bounded_names(&self) -> Vec<&str> {
+        let is_chosen =
+            |bounded: &&Contender<'_>| self.chosen.iter().any(|chosen| chosen.name() == bounded.name());
+        self.at(&self.choice.bounded).filter(is_chosen).map(Contender::name).collect()
+    }
+
+    /// Whose cost has put them out of nothing, because it is known from below alone.
+    fn bounded(&self) -> Vec<String> {
+        let said = self.at(&self.choice.bounded).map(|contender| {
+            let (name, cost) = (contender.name(), &contender.cell.summary.cost);
+            format!(
+                "Of {name} only a lower bound of the cost is known ({} of {} attempts are without one): by cost it \
+                 is tied, not ahead.",
+                cost.unknown,
+                cost.asked()
+            )
+        });
+        said.collect()
     }
 
     /// Who is shown to miss something is told from who has no figures that could be used.
@@ -99,11 +131,11 @@ impl Said<'_, '_> {
     fn headline(&self) -> Option<String> {
         let first = self.chosen.first()?;
         let criterion = order(self.profile.kind)[0];
-        let own = shown(criterion, &value(criterion, first.cell))?;
+        let own = shown(criterion, first.cell)?;
         let what = criterion.words();
         let rivals = self.contenders.iter().filter(|other| other.class == first.class);
         let next = rivals.filter(|other| !self.is_tied_first(other)).find_map(|other| {
-            let value = shown(criterion, &value(criterion, other.cell))?;
+            let value = shown(criterion, other.cell)?;
             Some(format!("; next comes {} with {value}", other.name()))
         });
         Some(format!("{} has {what} {own}{}.", first.name(), next.unwrap_or_default()))
@@ -130,7 +162,7 @@ impl Said<'_, '_> {
             return Some(format!("{} are not told apart by {}.", listed(&names, "and"), listed(&all, "or")));
         }
         let by = self.choice.by;
-        let value = |c: &&Contender<'_>| Some(format!("{} {}", c.name(), shown(by, &value(by, c.cell))?));
+        let value = |c: &&Contender<'_>| Some(format!("{} {}", c.name(), shown(by, c.cell)?));
         let values: Vec<String> = rivals.iter().filter_map(value).collect();
         let names: Vec<&str> = rivals.iter().map(|contender| contender.name()).collect();
         Some(format!(
@@ -200,6 +232,11 @@ impl Said<'_, '_> {
                 said.push(missing(outcome));
             }
         }
+        said.extend(self.at(&self.choice.bounded).map(|contender| {
+            let (name, unknown) = (contender.name(), contender.cell.summary.cost.unknown);
+            let attempts = if unknown == 1 { "1 attempt".to_owned() } else { format!("{unknown} attempts") };
+            format!("The cost of {attempts} of {name}, that is a price and a usage for each.")
+        }));
         said.extend(self.better_if_proven());
         said.extend(self.telling_apart());
         if self.windows < FEW_WINDOWS && !self.contenders.is_empty() {
@@ -218,7 +255,7 @@ impl Said<'_, '_> {
         let is_better = |other: &&Contender<'_>| {
             other.class > first.class
                 && other.class < Class::Missed
-                && better(criterion, other.cell, first.cell).is_lt()
+                && is_ahead(criterion, other.cell, first.cell)
         };
         let others = self.contenders.iter().filter(is_better);
         others
@@ -270,11 +307,6 @@ fn few_windows(windows: u64) -> String {
     format!("It rests on {windows} time {window}, fewer than 3: at another hour it may be otherwise.")
 }
 
-/// Text that ends like a sentence, however it did before.
-fn sentence(text: &str) -> String {
-    if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
-}
-
 fn unproven(outcome: &GateOutcome) -> String {
     match outcome.needed_n {
         Some(needed) if needed > outcome.n => {
@@ -298,47 +330,5 @@ fn missing(outcome: &GateOutcome) -> String {
             )
         }
         _ => format!("More requests, for a narrower interval of {}.", outcome.gate),
-    }
-}
-
-/// A value with its interval; `None` where there is none.
-fn shown(criterion: Criterion, rate: &Rate) -> Option<String> {
-    let number = |value: Num| match criterion {
-        Criterion::CostPerUseful => format!("${}", rounded(value.get())),
-        Criterion::UsefulThroughput => format!("{} tokens/s", rounded(value.get())),
-        _ if value.finite().is_none() => "infinite (failures)".to_owned(),
-        _ => format!("{} ms", rounded(value.get())),
-    };
-    let bound = |bound: Num| rounded(bound.get());
-    let value = number(rate.value?);
-    Some(match (rate.lo, rate.hi) {
-        (Some(lo), Some(hi)) => format!("{value} [{}–{}]", bound(lo), bound(hi)),
-        (Some(lo), None) => format!("{value} [≥ {}]", bound(lo)),
-        (None, Some(hi)) => format!("{value} [≤ {}]", bound(hi)),
-        (None, None) => value,
-    })
-}
-
-/// Three significant digits, whole ones never rounded away.
-pub(super) fn rounded(value: f64) -> String {
-    if value.is_infinite() {
-        return "∞".to_owned();
-    }
-    let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
-    let decimals = usize::try_from(2 - magnitude).unwrap_or(0).min(12);
-    format!("{value:.decimals$}")
-}
-
-/// In how many of the draws.
-fn how_often(share: f64) -> String {
-    if share <= 0.0 { String::new() } else { format!(" in {} % of the draws", rounded(share * 100.0)) }
-}
-
-/// `a`, `a or b`, `a, b or c`.
-fn listed(names: &[&str], word: &str) -> String {
-    match names {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [head @ .., last] => format!("{} {word} {last}", head.join(", ")),
     }
 }

@@ -361,6 +361,78 @@ fn what_is_a_bound_or_not_valid_is_in_no_lever() {
     check(false, true, [2.0, 1.0], "without a: its figures are not valid");
 }
 
+/// How a target's costs are known.
+#[derive(Clone, Copy)]
+enum Costs {
+    Known,
+    /// One attempt is without.
+    Bounded,
+}
+
+/// The decision between targets that differ by what they cost and by how that is known.
+fn by_cost(targets: &[(Truth, Costs)]) -> Decision {
+    let is_unknown = |costs: Costs, block| matches!(costs, Costs::Bounded) && block == 299;
+    let attempts = targets.iter().zip(0..).flat_map(|((truth, costs), index)| {
+        (0..300).map(move |block| {
+            let attempt = attempt(truth, index, block).with(|sample| {
+                // Costs that never vary cannot be resampled.
+                sample.cost_usd = Some(format!("{}{}", truth.cost, (block * 7 + index * 3) % 10));
+                if is_unknown(*costs, block) {
+                    (sample.cost_usd, sample.cost_source) = (None, None);
+                }
+            });
+            (truth.name.to_owned(), attempt)
+        })
+    });
+    let truths: Vec<Truth> = targets.iter().map(|(truth, _)| *truth).collect();
+    let contexts: Vec<CellContext> = truths.iter().map(context).collect();
+    // Batch has the fewest constraints; of targets of one pace only the cost decides.
+    let study = study(&truths, vec![profile(ProfileKind::Batch)]);
+    run(&study, &contexts, attempts.collect()).profiles.remove(0)
+}
+
+#[test]
+fn a_cost_that_is_only_a_bound_wins_no_rank_by_it() {
+    let of = |name, cost| Truth { name, cost, ..PLAIN };
+    let (cheap, mid, dear) = (of("cheap", "0.001"), of("mid", "0.002"), of("dear", "0.004"));
+    let bound = "Of cheap only a lower bound of the cost is known (1 of 300 attempts are without one): by cost it is \
+                 tied, not ahead.";
+    let case = |targets: &[(Truth, Costs)], certainty, chosen: &[&str], said: &[&str]| {
+        let decided = by_cost(targets);
+        check(&decided, certainty, chosen, said);
+        decided
+    };
+    use Costs::{Bounded, Known};
+    case(
+        &[(cheap, Known), (mid, Known)],
+        Certainty::Proven,
+        &["cheap"],
+        &["cost per useful answer decides: cheap"],
+    );
+    // Cheaper as far as is known: no winner, and not behind what is known to be dearer either.
+    let tied = case(
+        &[(cheap, Bounded), (mid, Known), (dear, Known)],
+        Certainty::Provisional,
+        &["mid", "cheap"],
+        &[
+            "Take mid or cheap for now: all that batch needs is shown to hold, but not what cheap costs.",
+            "cost per useful answer decides: mid $0.00245 [",
+            "cheap at least $0.00145 [≥ 0.00",
+            bound,
+            "The cost of 1 attempt of cheap, that is a price and a usage for each.",
+        ],
+    );
+    assert_eq!((tied.p_not_best, tied.candidates[2].target.as_str()), (None, "dear"));
+    // A bound can lose: what is at least dearer than another is dearer.
+    let lost = case(&[(dear, Bounded), (mid, Known)], Certainty::Proven, &["mid"], &["dear at least $0.004"]);
+    assert!(lost.reasons.iter().all(|said| !said.contains("lower bound")), "{:?}", lost.reasons);
+    // Nothing is known between two bounds.
+    let both = case(&[(mid, Bounded), (cheap, Bounded)], Certainty::Provisional, &["cheap", "mid"], &[bound]);
+    assert_eq!(both.p_not_best, None);
+    // Alone there is nothing that its cost could have put it out of.
+    case(&[(cheap, Bounded)], Certainty::Proven, &["cheap"], &[]);
+}
+
 /// The value and evidence of a setting of the first target.
 fn check_setting(summary: &Summary, name: &str, value: Option<f64>, said: &str) {
     let setting = summary.settings[0].values.iter().find(|setting| setting.name == name).unwrap();
