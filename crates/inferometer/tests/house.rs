@@ -356,7 +356,7 @@ fn not_for_the_tree(path: &str, text: &str) -> Vec<String> {
     findings
 }
 
-/// Whether the line holds the needle as the start of a path: `src/work/x` is a path of ours.
+/// Whether the line holds the needle as the start of a path: the name of a folder within a path of ours is none.
 fn names_a_root(line: &str, needle: &str) -> bool {
     let is_start =
         |at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '.');
