@@ -3,8 +3,9 @@
 /// Upper tail probabilities, one for each column of [`ROWS`].
 pub(super) const TAILS: [f64; 9] = [0.9, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001];
 
-/// √n · dip of a uniform sample of n values, exceeded with each probability of [`TAILS`]. Simulated by the ignored test
-/// `regenerate_table`; √n · dip has a limit, which the last row stands for.
+/// √n · dip of a uniform sample of n values, exceeded with each probability of [`TAILS`]. Simulated by `cargo run
+/// --release --package inferometer-stats --example dip_table`, which prints these rows; √n · dip has a limit, which the
+/// last row stands for.
 pub(super) const ROWS: [(usize, [f64; 9]); 7] = [
     (50, [0.2663, 0.3452, 0.4161, 0.4591, 0.4968, 0.5427, 0.5734, 0.6033, 0.6664]),
     (100, [0.2744, 0.3550, 0.4277, 0.4714, 0.5110, 0.5573, 0.5910, 0.6226, 0.6847]),

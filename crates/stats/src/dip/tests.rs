@@ -71,24 +71,3 @@ fn the_test_keeps_its_level() {
         assert!((29..=71).contains(&rejected), "{rejected} of 1000 at n = {n}");
     }
 }
-
-#[test]
-#[ignore = "simulates the table of quantiles for a minute: run optimised, with --nocapture"]
-fn regenerate_table() {
-    for (n, draws) in [
-        (50, 200_000),
-        (100, 200_000),
-        (200, 100_000),
-        (500, 100_000),
-        (1_000, 50_000),
-        (2_000, 50_000),
-        (5_000, 20_000),
-    ] {
-        let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
-        let dips = (0..draws).map(|_| uniform_dip(n, &mut rng).statistic * (n as f64).sqrt()).collect();
-        let dips = Sorted::new(dips).unwrap();
-        let at = |tail: f64| dips.values()[((1.0 - tail) * f64::from(draws)) as usize];
-        let row: Vec<String> = table::TAILS.iter().map(|&tail| format!("{:.4}", at(tail))).collect();
-        println!("    ({n}, [{}]),", row.join(", "));
-    }
-}
