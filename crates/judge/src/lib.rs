@@ -43,13 +43,13 @@
 //! | stop.leaked | a stop string in the text | `stop_leaked` | degraded | one that is only reported |
 //! | cap.exceeded | more output than asked for | `cap_exceeded` | note | reasoning, one token |
 //! | model.echo | another model's name | `model_differs` | note | dates, vendor prefixes, variants |
+//! | logprob.text | log probabilities of other tokens than the text's; of tokens whose text cannot be known | `logprob_text_differs`; `logprob_text_unavailable` | note | those of reasoning, control tokens, half characters, stop strings |
 //! | prompt_echo | the prompt or a template at the beginning | `prompt_echo` | degraded | a short prompt |
 //! | task.wrong | a wrong answer | `task_wrong`, and the grade | note | |
 //!
 //! Not here, since one answer cannot show them: the same answer twice (replay), a model's name that changes within a
 //! run (model.echo), input that was cut without a word (input.truncated), a stream that differs from the whole answer
-//! (stream_diff). Samples hold what those need (`model_echo`, `server_request_id`, both counts of the prompt). Text
-//! against its log probabilities (logprob.text): the decoder counts them and keeps no text of theirs.
+//! (stream_diff). Samples hold what those need (`model_echo`, `server_request_id`, both counts of the prompt).
 //!
 //! Invariants: nothing here reads a clock or a socket, or fetches a schema; nothing can panic, whatever was answered;
 //! work is linear in the answer, and what is kept of it is bounded.
@@ -64,6 +64,7 @@ mod expect;
 mod grader;
 mod json;
 mod language;
+mod logprobs;
 mod number;
 mod repeat;
 mod schema;
@@ -93,7 +94,7 @@ type Rule = fn(&Case<'_>) -> Option<Finding>;
 const TRANSPORT: [Rule; 1] = [transport::outcome];
 
 /// Rules for an answer that came whole, in order of precedence. A further rule is a row here.
-const WHOLE: [Rule; 34] = [
+const WHOLE: [Rule; 35] = [
     envelope::no_delta,
     envelope::bytes,
     envelope::model,
@@ -128,6 +129,7 @@ const WHOLE: [Rule; 34] = [
     script::foreign_run,
     content::prompt_echo,
     content::refusal_phrase,
+    logprobs::text,
 ];
 
 /// Judges one finished answer, and grades it where the workload has a check.

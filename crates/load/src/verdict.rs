@@ -3,7 +3,7 @@
 use inferometer_judge::{self as judge, Expect, Parameters};
 use inferometer_plan::{Cell, Secrets};
 use inferometer_record::{Sample, Verdict};
-use inferometer_wire::{Answer, Transcript};
+use inferometer_wire::{Answer, Spelling, Transcript};
 
 use crate::finished::Finished;
 
@@ -47,5 +47,10 @@ fn is_clean(answer: &Answer, secrets: &Secrets) -> bool {
 fn is_clean_said(said: &Transcript, secrets: &Secrets) -> bool {
     let tools = said.tools.iter().flat_map(|call| [&call.name, &call.id, &call.arguments]);
     let texts = [&said.content, &said.reasoning, &said.refusal];
-    texts.into_iter().chain(tools).all(|text| secrets.redact(text) == *text)
+    let spelt = match &said.spelling {
+        Spelling::Bytes(bytes) => String::from_utf8_lossy(bytes),
+        Spelling::Absent | Spelling::Unreadable => "".into(),
+    };
+    let mut texts = texts.into_iter().chain(tools);
+    texts.all(|text| secrets.redact(text) == *text) && secrets.redact(&spelt) == spelt
 }

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::finish::Finish;
 use crate::flags::Flags;
+use crate::logprobs::Spelling;
 use crate::meter::EventTokens;
 use crate::usage::Usage;
 
@@ -89,6 +90,9 @@ pub struct Transcript {
     pub audio: String,
     /// Whether audio data came.
     pub has_audio: bool,
+    /// What the log probabilities of the content spell: those that came with reasoning, a tool call or a refusal alone
+    /// are left out.
+    pub spelling: Spelling,
 }
 
 impl Transcript {

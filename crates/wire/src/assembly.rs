@@ -59,6 +59,8 @@ pub(crate) struct Assembly {
     pub(crate) done: bool,
     /// Characters of output so far.
     pub(crate) chars: usize,
+    /// Bytes that log probabilities spell so far.
+    pub(crate) spelt: usize,
     /// Output events so far.
     pub(crate) outputs: u64,
     /// JSON objects that were read.

@@ -4,6 +4,7 @@ use crate::answer::Transcript;
 use crate::error;
 use crate::finish::Finish;
 use crate::flags::{Flag, Flags};
+use crate::logprobs::Spelling;
 use crate::pieces::Pieces;
 use crate::think::Think;
 use crate::tools::Tools;
@@ -81,6 +82,11 @@ impl ChoiceState {
         flags.set_if(closed || matches!(self.think, Think::Open(_)), Flag::ThinkTags);
         let is_answer = self.think.is_answer(&self.transcript.content) && (tags || !closed);
         added.note(text, is_answer);
+    }
+
+    /// Adds what the log probabilities of further tokens spell.
+    pub(crate) fn spell(&mut self, more: Spelling) {
+        self.transcript.spelling.append(more);
     }
 
     /// Takes a finish reason; the first one stays.

@@ -1,7 +1,6 @@
 //! The JSON of one event, or of a whole answer, in either dialect: typed, borrowed from the event's bytes.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::few::Few;
@@ -106,23 +105,4 @@ pub(crate) struct FunctionDelta<'a> {
     pub(crate) name: Loose<'a>,
     #[serde(borrow)]
     pub(crate) arguments: Loose<'a>,
-}
-
-impl Choice<'_> {
-    /// How many tokens the logprobs list: chat's `content` and `refusal`, completions' `tokens`.
-    pub(crate) fn logprob_count(&self) -> u64 {
-        #[derive(Default, Deserialize)]
-        #[serde(default)]
-        struct Logprobs {
-            content: Few<IgnoredAny>,
-            refusal: Few<IgnoredAny>,
-            tokens: Few<IgnoredAny>,
-        }
-        let Some(raw) = self.logprobs else { return 0 };
-        let lists = serde_json::from_str::<Logprobs>(raw.get()).unwrap_or_default();
-        [lists.content, lists.refusal, lists.tokens]
-            .into_iter()
-            .map(|list| list.into_iter().count() as u64)
-            .sum()
-    }
 }

@@ -18,6 +18,8 @@ pub enum Flag {
     HiddenReasoning,
     /// Bytes that are not UTF-8, or half surrogates, were replaced in at least one event (W70).
     InvalidUtf8,
+    /// Log probabilities came for tokens of the content (W25).
+    Logprobs,
     /// Complete, but nothing ever said why the model stopped (W42).
     NoFinishReason,
     /// A stream was asked for, one JSON document came (W53, W54).
@@ -44,7 +46,7 @@ pub enum Flag {
 
 impl Flag {
     /// Every flag, sorted by name.
-    pub const ALL: [Flag; 18] = [
+    pub const ALL: [Flag; 19] = [
         Flag::Capped,
         Flag::ContentFiltered,
         Flag::CumulativeDeltas,
@@ -52,6 +54,7 @@ impl Flag {
         Flag::FinishUnknown,
         Flag::HiddenReasoning,
         Flag::InvalidUtf8,
+        Flag::Logprobs,
         Flag::NoFinishReason,
         Flag::NotStreamed,
         Flag::OutputInvisible,
@@ -75,6 +78,7 @@ impl Flag {
             Flag::FinishUnknown => "finish_unknown",
             Flag::HiddenReasoning => "hidden_reasoning",
             Flag::InvalidUtf8 => "invalid_utf8",
+            Flag::Logprobs => "logprobs",
             Flag::NoFinishReason => "no_finish_reason",
             Flag::NotStreamed => "not_streamed",
             Flag::OutputInvisible => "output_invisible",

@@ -11,7 +11,7 @@
 //! | what does an event carry? | `step` (what a dialect tells of it), `chunk` (OpenAI's JSON), `pieces` |
 //! | need it be read at all? | `template` |
 //! | what has the answer become so far? | `assembly`, `choice`, `tools` |
-//! | how many tokens, of which kind? | [`usage`]; per event `meter` |
+//! | how many tokens, of which kind? | [`usage`]; per event `meter`; what they spell, `logprobs` |
 //! | how did it end? | [`answer`], `finish`, `error` |
 //! | what is sent? | [`request`], `wishes` (for dialects with words of their own), [`endpoint()`] |
 //! | when may one ask again? | [`retry_after`] |
@@ -29,6 +29,7 @@ mod few;
 mod finish;
 mod flags;
 mod lines;
+mod logprobs;
 mod loose;
 mod mend;
 mod meter;
@@ -52,6 +53,7 @@ pub use error::MAX_MESSAGE;
 pub use event::{Event, Output};
 pub use finish::Finish;
 pub use flags::{Flag, Flags};
+pub use logprobs::Spelling;
 pub use meter::EventTokens;
 pub use retry::{RETRY_AFTER_CAP, retry_after};
 pub use sse::MAX_EVENT;

@@ -28,6 +28,12 @@ impl<'a> Pieces<'a> {
         Pieces { reasoning: Reasoning { text: text.into(), ..Reasoning::default() }, ..Pieces::default() }
     }
 
+    /// Whether it is output of other channels and no content.
+    pub(crate) fn is_beside_content(&self) -> bool {
+        let is_other = !self.reasoning.text.is_empty() || !self.refusal.is_empty() || !self.tools.is_empty();
+        self.content.is_empty() && is_other
+    }
+
     /// A piece of the tool call of this number; id, name and arguments may each be empty.
     pub(crate) fn call(index: u64, id: &'a str, name: &'a str, arguments: &'a str) -> Self {
         let text = |text: &'a str| Loose::Text(Cow::Borrowed(text));

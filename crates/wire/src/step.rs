@@ -2,10 +2,12 @@
 
 use serde_json::value::RawValue;
 
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, MAX_OUTPUT};
 use crate::choice::Added;
 use crate::error::{self, Fault};
 use crate::finish::Finish;
+use crate::flags::Flag;
+use crate::logprobs::{Logprobs, Spelling};
 use crate::pieces::Pieces;
 use crate::template::Channel;
 
@@ -49,9 +51,21 @@ impl<'s> Step<'s> {
         self.answer.usage.extension(usage.get(), &mut self.answer.flags);
     }
 
-    /// How many tokens the message's logprobs list.
-    pub(crate) fn logprobs(&mut self, tokens: u64) {
-        self.answer.meter.logprobs(tokens);
+    /// What the logprobs of a choice list. What they spell is kept up to the bound of the answer itself.
+    pub(crate) fn logprobs(&mut self, choice: u64, logprobs: Logprobs) {
+        self.answer.meter.logprobs(logprobs.count);
+        let Logprobs { mut spelling, .. } = logprobs;
+        if spelling == Spelling::Absent {
+            return;
+        }
+        self.answer.flags.set(Flag::Logprobs);
+        self.answer.spelt = self.answer.spelt.saturating_add(spelling.len());
+        if self.answer.spelt > MAX_OUTPUT {
+            spelling = Spelling::Unreadable;
+        }
+        if let Some(state) = self.answer.choice(choice) {
+            state.spell(spelling);
+        }
     }
 
     /// Whether nothing has been said yet in this choice.

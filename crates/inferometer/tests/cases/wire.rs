@@ -40,7 +40,7 @@ const RIGHT: &[(&str, &str)] = &[
     ("w22", "ok c3 t3 in7 first1 +first_chunk_estimated"),
     ("w23", "ok c3 t3 in7 first1 +first_chunk_estimated timing"),
     ("w24", "ok c2 t2 in7 first1 +first_chunk_estimated"),
-    ("w25", "ok c2 from=estimated +tokens_estimated first1 +first_chunk_estimated"),
+    ("w25", "ok c2 from=estimated +tokens_estimated first1 +first_chunk_estimated +logprobs"),
     ("w26", "ok c0 t128 in7 +output_invisible no-ttft no-tpot"),
     // Usage.
     ("w27", "ok c3 t5 in9 first2 +first_chunk_estimated"),

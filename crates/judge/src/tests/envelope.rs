@@ -116,3 +116,53 @@ fn more_than_was_asked_for() {
     let outside = r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":9,"total_tokens":16,"completion_tokens_details":{"reasoning_tokens":6}}}"#;
     asked.gives(&[REASONING, TEXT, STOP, outside], Valid, &[]);
 }
+
+/// An event that adds `text`, with log probabilities of `tokens`, JSON in each.
+fn with_logprobs(delta: Value, tokens: &[&str]) -> String {
+    let tokens: Vec<Value> = tokens.iter().map(|token| serde_json::from_str(token).unwrap()).collect();
+    json!({"choices": [{"delta": delta, "logprobs": {"content": tokens}}]}).to_string()
+}
+
+#[test]
+fn logprobs_of_another_text() {
+    let text = |text: &str, tokens: &[&str]| with_logprobs(json!({"content": text}), tokens);
+    let differs: &[&str] = &["logprob_text_differs"];
+    check(&[&text("a map", &[r#"{"token":"a"}"#, r#"{"token":" map"}"#]), STOP], Valid, &[]);
+    check(&[&text("a map", &[r#"{"token":"a"}"#, r#"{"token":" cat"}"#]), STOP], Valid, differs);
+    check(&[&text("a map", &[r#"{"token":"a"}"#, "null"]), STOP], Valid, differs);
+    check(&[&text("map", &[r#"{"token":"map"}"#, r#"{"token":"map"}"#]), STOP], Valid, differs);
+    check(&[&text("a", &[r#"{"token":"a"}"#]), &content(" map"), STOP], Valid, differs);
+    let judgement = Asked::default().judge(&[&text("a map", &[r#"{"token":"a cat"}"#]), STOP]);
+    let why = "logprob_text_differs: the text goes on with 'map', its tokens with 'cat'";
+    assert_eq!(judgement.evidence, [why]);
+}
+
+#[test]
+fn logprobs_of_more_than_the_text() {
+    let text = |text: &str, tokens: &[&str]| with_logprobs(json!({"content": text}), tokens);
+    let map = text("map", &[r#"{"token":"map"}"#]);
+    // `null` and tokens of the reasoning (sglang#26778), in its events and as the head of the answer's.
+    let so = |tokens: &[&str]| with_logprobs(json!({"reasoning_content": "So, map."}), tokens);
+    check(&[&so(&["null"]), &map, STOP], Valid, &[]);
+    check(&[&so(&[r#"{"token":"So"}"#]), &map, STOP], Valid, &[]);
+    let all = text("map", &[r#"{"token":"So, map."}"#, r#"{"token":"</think>"}"#, r#"{"token":"map"}"#]);
+    check(&[REASONING, &all, STOP], Valid, &[]);
+    // Control tokens, the white space around, half a character at the limit.
+    check(&[&text("map", &[r#"{"token":"map"}"#, r#"{"token":"<|im_end|>"}"#]), STOP], Valid, &[]);
+    check(&[&text("a < b", &[r#"{"token":"\n a"}"#, r#"{"token":" < b"}"#]), STOP], Valid, &[]);
+    check(
+        &[&text("a", &[r#"{"token":"a"}"#, r#"{"token":"x","bytes":[195]}"#]), LENGTH],
+        Degraded,
+        &["capped"],
+    );
+    let stopped = Asked::parameters(json!({"stop": ["END"]}));
+    stopped.gives(&[&text("map", &[r#"{"token":"map"}"#, r#"{"token":" END"}"#]), STOP], Valid, &[]);
+}
+
+#[test]
+fn logprobs_that_cannot_be_read_are_unavailable() {
+    let half = with_logprobs(json!({"content": "ä"}), &[r#"{"token":"\ufffd","bytes":null}"#]);
+    check(&[&half, STOP], Valid, &["logprob_text_unavailable"]);
+    let joined = [r#"{"token":"\ufffd","bytes":[195]}"#, r#"{"token":"\ufffd","bytes":[164]}"#];
+    check(&[&with_logprobs(json!({"content": "ä"}), &joined), STOP], Valid, &[]);
+}

@@ -47,6 +47,7 @@ fn said(text: &str, reasoning: &str, arguments: &str) -> inferometer_wire::Trans
     inferometer_wire::Transcript {
         content: text.into(),
         reasoning: reasoning.into(),
+        spelling: inferometer_wire::Spelling::Bytes(reasoning.as_bytes().to_vec()),
         tools: if arguments.is_empty() { Vec::new() } else { vec![call] },
         ..inferometer_wire::Transcript::default()
     }

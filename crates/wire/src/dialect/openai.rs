@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::chunk::{Choice, Chunk};
 use crate::error;
+use crate::logprobs::{Logprobs, Spelling};
 use crate::pieces::Pieces;
 use crate::step::Step;
 use crate::template::Channel;
@@ -36,10 +37,17 @@ impl Reader {
     }
 
     fn choice(&self, mut choice: Choice<'_>, step: &mut Step<'_>) {
-        step.logprobs(choice.logprob_count());
+        let logprobs = choice.logprobs.map(Logprobs::read);
         let index = choice.index.as_u64().unwrap_or(0);
         let is_silent = step.is_silent(index);
-        step.add(index, (self.pieces)(&mut choice, is_silent));
+        let is_repeated = choice.message.is_some() && !is_silent;
+        let pieces = (self.pieces)(&mut choice, is_silent);
+        if let Some(logprobs) = logprobs {
+            let is_of_content = !is_repeated && !pieces.is_beside_content();
+            let spelling = if is_of_content { logprobs.spelling } else { Spelling::Absent };
+            step.logprobs(index, Logprobs { spelling, ..logprobs });
+        }
+        step.add(index, pieces);
         step.finish(index, choice.finish_reason.text());
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use inferometer_wire::{Answer, Dialect, End, Event, EventTokens};
+use inferometer_wire::{Answer, Dialect, End, Event, EventTokens, Spelling};
 
 use crate::common::{Scenario, bytes, describe};
 
@@ -83,7 +83,7 @@ fn whole_answers() {
         "List three colours. 衣装\nPurchase a pair of shoes.",
         0,
     );
-    check("nonstream-logprobs", "capped", [13, 3, 8], "length", "List three colours", 0);
+    check("nonstream-logprobs", "capped logprobs", [13, 3, 8], "length", "List three colours", 0);
     check("nonstream-tools-required", "capped", [556, 60, 555], "length", "", 0);
 }
 
@@ -106,10 +106,12 @@ fn tools() {
 
 #[test]
 fn logprobs_count_tokens() {
-    check("stream-logprobs", "capped", [13, 6, 8], "length", "List three colours. 衣装\n", 6);
+    check("stream-logprobs", "capped logprobs", [13, 6, 8], "length", "List three colours. 衣装\n", 6);
     let Some(scenario) = capture("stream-logprobs") else { return };
     let (seen, answer) = scenario.run(usize::MAX);
     assert_eq!(answer.event_tokens, Some(EventTokens::Logprobs));
+    let spelling = Spelling::Bytes(answer.transcript.content.into_bytes());
+    assert_eq!(answer.transcript.spelling, spelling);
     let tokens = seen.iter().map(|event| match event {
         Event::Output(output) => output.tokens.unwrap_or(0),
         _ => 0,

@@ -1,7 +1,7 @@
 //! W01 to W26: which events carry output, and what.
 
 use crate::common::{A, B, DONE, ROLE, STOP, Scenario, USAGE, bytes, events, notation};
-use inferometer_wire::{Dialect, EventTokens, ToolCall};
+use inferometer_wire::{Dialect, EventTokens, Spelling, ToolCall};
 
 #[test]
 fn w01_role_only_opener() {
@@ -277,12 +277,35 @@ fn w25_logprob_only_events() {
         r#"{"choices":[{"delta":{"content":""},"logprobs":{"content":[{"token":"ma","bytes":[109,97]}]}}]}"#;
     let with =
         r#"{"choices":[{"delta":{"content":"map"},"logprobs":{"content":[{"token":"p","bytes":[112]}]}}]}"#;
-    let answer = events(&[only, with, with, STOP]).check("a3/2 a3/1", "complete", "");
+    let answer = events(&[only, with, with, STOP]).check("a3/2 a3/1", "complete", "logprobs");
     assert_eq!(answer.event_tokens, Some(EventTokens::Logprobs));
+    assert_eq!(answer.transcript.spelling, Spelling::Bytes(b"mapp".to_vec()));
     let legacy =
         r#"{"choices":[{"text":"map","logprobs":{"tokens":["m","ap"],"token_logprobs":[-1.0,-2.0]}}]}"#;
     let scenario = Scenario { dialect: Dialect::Completions, ..events(&[legacy, STOP]) };
-    scenario.check("a3/2", "complete", "");
+    scenario.check("a3/2", "complete", "logprobs");
+}
+
+#[test]
+fn what_logprobs_spell_is_of_the_content() {
+    let listed = r#""logprobs":{"content":[{"token":"map","bytes":null}]}"#;
+    let check = |given: &[&str], right: Spelling| {
+        let (_, answer) = events(given).run(usize::MAX);
+        assert_eq!(answer.transcript.spelling, right, "{given:?}");
+    };
+    let choice = |inside: &str| format!(r#"{{"choices":[{{{inside},{listed}}}]}}"#);
+    let map = || Spelling::Bytes(b"map".to_vec());
+    let content = choice(r#""delta":{"content":"map"}"#);
+    check(&[&content, STOP], map());
+    // Those of other channels are none of the content's (sglang#26778), nor is `null` anything.
+    for other in [r#""reasoning_content":"so""#, r#""refusal":"no""#, r#""tool_calls":[{"id":"x"}]"#] {
+        let other = choice(&format!(r#""delta":{{{other},"content":null}}"#));
+        check(&[&other, &content, STOP], map());
+        check(&[&other, STOP], Spelling::Absent);
+    }
+    check(&[r#"{"choices":[{"delta":{"content":"a"},"logprobs":null}]}"#, STOP], Spelling::Absent);
+    // The whole answer again at the end (W19).
+    check(&[&content, &choice(r#""message":{"content":"map"},"finish_reason":"stop""#)], map());
 }
 
 #[test]
