@@ -8,6 +8,10 @@ use crate::distribution::Population;
 use crate::names::name;
 use crate::{CellSummary, Gate, GateOutcome, GateResult, Num, Op, Rate};
 
+/// A time window in which a target cannot be asked leaves no request behind: of runs of several days, pooled, only the
+/// windows in which it was up would count.
+const NO_AVAILABILITY: &str = "it takes probes over days, in several time windows, that are recorded where the target cannot be asked too";
+
 /// Holds `gate` against a cell. `population` gives a distribution over all attempts by name.
 pub(crate) fn gate(
     gate: &Gate,
@@ -48,7 +52,7 @@ pub(crate) fn gate(
             }
             None => unmeasured("no burst was made"),
         },
-        name::AVAILABILITY => unmeasured("it takes time windows over days"),
+        name::AVAILABILITY => unmeasured(NO_AVAILABILITY),
         name::TTFT_SPREAD => {
             let spread = &cell.stability.all_attempts_spread_ms;
             by_interval(gate, spread, "the interval of p95 − p50 over all attempts", outcome)

@@ -1,6 +1,7 @@
 //! A decision in plain words: what, why, how sure, and what would change it.
 
-use crate::{Certainty, GateOutcome, GateResult, Num, Profile, Standing};
+use crate::names::name;
+use crate::{Certainty, Gate, GateOutcome, GateResult, Num, Profile, Standing};
 
 use super::FEW_WINDOWS;
 use super::constraints::looks_broken;
@@ -193,8 +194,18 @@ impl Said<'_, '_> {
             let named: Vec<&str> = unmeasured.iter().map(|outcome| outcome.gate.as_str()).collect();
             said.push(format!("not measured: {}", named.join(", ")));
         }
-        let joined = said.join("; ");
-        (!joined.is_empty()).then(|| format!("Of {}, {joined}.", first.name()))
+        if said.is_empty() {
+            return None;
+        }
+        let is_availability = |gate: &Gate| gate.metric() == name::AVAILABILITY;
+        let is_never = unmeasured.iter().any(|c| c.gate.parse().is_ok_and(|gate| is_availability(&gate)));
+        let kind = self.profile.kind.name();
+        let never = if is_never {
+            format!(" No run measures availability, nor do several pooled: {kind} is at best provisional.")
+        } else {
+            String::new()
+        };
+        Some(format!("Of {}, {}.{never}", first.name(), said.join("; ")))
     }
 
     /// Who is out, and by what; who is in doubt.
@@ -240,10 +251,7 @@ impl Said<'_, '_> {
         said.extend(self.better_if_proven());
         said.extend(self.telling_apart());
         if self.windows < FEW_WINDOWS && !self.contenders.is_empty() {
-            said.push(
-                "Measurements in at least three time windows: what holds in one hour may not in another."
-                    .to_owned(),
-            );
+            said.push("Measurements in at least three time windows.".to_owned());
         }
         said
     }

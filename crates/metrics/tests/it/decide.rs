@@ -200,6 +200,8 @@ fn evidence_that_nobody_gathered_is_not_measured() {
         &[
             "not measured: availability<99%, burst_error_rate>5%, burst_ttft_p95>5s",
             "A measurement for burst_error_rate>5%: not measured: no burst was made.",
+            "No run measures availability, nor do several pooled: production is at best provisional.",
+            "A measurement for availability<99%: not measured: it takes probes over days",
         ],
     );
     let unmeasured = |decided: &Decision| {
