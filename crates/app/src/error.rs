@@ -69,6 +69,14 @@ pub enum Error {
         /// What is wrong in it.
         reason: String,
     },
+    /// What was found cannot be written into a plan.
+    #[error("{what} is left as it is: {reason}")]
+    Discover {
+        /// The plan.
+        what: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The simulator could not start.
     #[error("the simulator could not start: {0}")]
     Simulator(String),
@@ -101,6 +109,7 @@ impl Error {
             | Self::Gate(_)
             | Self::Simulation { .. }
             | Self::Prices { .. }
+            | Self::Discover { .. }
             | Self::Record(inferometer_record::RecordError::Twice(_))
             | Self::Load(
                 inferometer_load::Error::Transport(_)

@@ -7,6 +7,7 @@
 //! | `prices` | [`prices`]: books of prices shown, filled and compared |
 //! | `run --dry-run` | `dry_run`: what a plan would send, cost and prove |
 //! | `init` | [`init`]: a first plan |
+//! | `discover` | [`discover`]: who serves a model |
 //! | `report` | [`report`]: the same report again, from the run's folder |
 //! | `simulate` | [`simulate`] |
 //! | `demo` | [`mod@demo`] |
@@ -15,6 +16,7 @@
 mod client;
 mod console;
 pub mod demo;
+mod discover;
 mod dry_run;
 mod error;
 mod exit;
@@ -35,6 +37,7 @@ mod sink;
 
 pub use console::say;
 pub use demo::{DemoCommand, demo};
+pub use discover::{DiscoverCommand, discover};
 pub use error::Error;
 pub use exit::Exit;
 pub use export::ParquetWriter;

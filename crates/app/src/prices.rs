@@ -125,7 +125,7 @@ pub(crate) fn open(path: &Path) -> Result<Book, Error> {
 }
 
 /// The day of the wall clock, in UTC.
-fn today() -> Option<Date> {
+pub(crate) fn today() -> Option<Date> {
     Date::parse(Wall::now().to_string().get(..10)?)
 }
 

@@ -23,6 +23,8 @@ enum Command {
     Report(app::ReportCommand),
     /// Show, import and compare books of prices
     Prices(app::PricesCommand),
+    /// List who serves a model, at what price and declared precision
+    Discover(app::DiscoverCommand),
     /// Write a first plan from the keys found in the environment
     Init(app::InitCommand),
     /// Serve a simulated provider whose truth is known
@@ -69,6 +71,7 @@ fn execute(command: Command, argv: &[String]) -> Result<Exit, Error> {
         }
         Command::Report(command) => app::report(&command, PARQUET),
         Command::Prices(command) => app::prices(&command),
+        Command::Discover(command) => app::discover(&command),
         Command::Init(command) => app::init(&command),
         Command::Simulate(command) => app::simulate(&command),
         Command::SelfCheck(command) => app::self_check(&command),

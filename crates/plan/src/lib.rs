@@ -13,7 +13,7 @@
 //! | where is a provider asked? | `presets` |
 //! | what must not be shown? | `secrets` |
 //! | what is a target sent for a prompt? | `ask` |
-//! | what does `init` write? | `starting` |
+//! | what does `init` write? | `starting`; and `discover`: `found` |
 //! | what would a plan cost, and prove? | `estimate` |
 //! | what do comparisons need to know of it? | `study` |
 
@@ -22,6 +22,7 @@ mod error;
 mod estimate;
 mod file;
 mod flags;
+mod found;
 mod load;
 #[cfg(test)]
 mod manual;
@@ -40,6 +41,7 @@ pub use error::{Error, FileError};
 pub use estimate::{CellEstimate, Estimate};
 pub use file::PriceLookup;
 pub use flags::{ArrivalFlag, CacheFlag, ConnectionFlag, RunFlags};
+pub use found::{FoundTarget, with_found};
 pub use load::{Arrival, Load, Pattern, Stop, Timeouts};
 pub use plan::{Blocks, Budget, Cell, Plan, Precision, Protocol, Workload};
 pub use presets::{PRESETS, Preset, preset};

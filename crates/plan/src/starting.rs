@@ -80,6 +80,11 @@ pub fn starting_plan(env: impl Fn(&str) -> Option<String>) -> String {
     text
 }
 
+/// A plan whose targets are written already.
+pub(crate) fn around(targets: &str) -> String {
+    format!("{HEAD}{targets}{REST}")
+}
+
 /// The providers whose keys `env` holds.
 pub fn found_in(env: impl Fn(&str) -> Option<String>) -> Vec<&'static Preset> {
     let is_set = |variable: &str| env(variable).is_some_and(|held| !held.trim().is_empty());

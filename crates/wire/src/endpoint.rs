@@ -70,16 +70,36 @@ pub fn endpoint(base: &str, dialect: Dialect, model: &str, stream: bool) -> Resu
     Ok(address)
 }
 
-/// The prefix that `path` has or gets, and behind it the dialect's own path.
-fn full_path(path: &str, speech: &dyn Speech, own: &str) -> String {
+/// Where the API of this endpoint address lists its models; `None` where it has no list. The query is kept.
+pub fn models_address(endpoint: &str, dialect: Dialect) -> Option<String> {
+    let own = dialect.speech().models()?;
+    let (scheme, rest) = endpoint.split_once("://")?;
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let prefix = segments.get(..segments.len() - tail_len(&segments)).unwrap_or_default().join("/");
+    let path =
+        [prefix.as_str(), own].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
+    let query =
+        query.filter(|query| *query != "alt=sse").map_or_else(String::new, |query| format!("?{query}"));
+    Some(format!("{scheme}://{authority}/{path}{query}"))
+}
+
+/// How many segments at the end of a path are some dialect's own.
+fn tail_len(segments: &[&str]) -> usize {
     let is_tail = |tail: &&[&str]| {
         let at = segments.len().checked_sub(tail.len());
         let end = at.and_then(|at| segments.get(at..)).unwrap_or_default();
         !end.is_empty() && end.iter().zip(*tail).all(|(segment, part)| *part == ANY || segment == part)
     };
     let tails = Dialect::ALL.iter().map(|dialect| dialect.speech().tail());
-    let tail = tails.filter(is_tail).map(<[_]>::len).max().unwrap_or(0);
+    tails.filter(is_tail).map(<[_]>::len).max().unwrap_or(0)
+}
+
+/// The prefix that `path` has or gets, and behind it the dialect's own path.
+fn full_path(path: &str, speech: &dyn Speech, own: &str) -> String {
+    let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let tail = tail_len(&segments);
     let prefix = match segments.get(..segments.len() - tail) {
         Some([]) | None if segments.is_empty() => speech.prefix(),
         Some(prefix) => &prefix.join("/"),
@@ -147,6 +167,16 @@ mod tests {
                 "{base}"
             );
         }
+    }
+
+    #[test]
+    fn where_models_are_listed() {
+        let check = |endpoint: &str, dialect, right: &str| {
+            assert_eq!(models_address(endpoint, dialect).as_deref(), Some(right), "{endpoint}");
+        };
+        check("https://h/v1/chat/completions", Dialect::Chat, "https://h/v1/models");
+        check("https://h/openai/v1/completions?v=1", Dialect::Completions, "https://h/openai/v1/models?v=1");
+        check("http://h:1/api/chat", Dialect::Ollama, "http://h:1/api/tags");
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! | how many tokens, of which kind? | [`usage`]; per event `meter`; what they spell, `logprobs` |
 //! | how did it end? | [`answer`], `finish`, `error` |
 //! | what is sent? | [`request`], `wishes` (for dialects with words of their own), [`endpoint()`] |
+//! | which models are there? | [`listing`] |
 //! | when may one ask again? | [`retry_after`] |
 
 pub mod answer;
@@ -29,6 +30,7 @@ mod few;
 mod finish;
 mod flags;
 mod lines;
+pub mod listing;
 mod logprobs;
 mod loose;
 mod mend;
@@ -48,7 +50,7 @@ mod wishes;
 pub use answer::{Answer, End, Outcome, Progress, ToolCall, Transcript};
 pub use decoder::{Decoder, Head, MAX_ERROR_BODY};
 pub use dialect::{Auth, Dialect, UnknownDialect};
-pub use endpoint::{ENDPOINT_RULE, UrlError, endpoint};
+pub use endpoint::{ENDPOINT_RULE, UrlError, endpoint, models_address};
 pub use error::MAX_MESSAGE;
 pub use event::{Event, Output};
 pub use finish::Finish;

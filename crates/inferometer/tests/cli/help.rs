@@ -24,6 +24,7 @@ fn help_reads_well() {
         ("prices-diff", "prices diff -h"),
         ("simulate", "simulate -h"),
         ("demo", "demo -h"),
+        ("discover", "discover -h"),
         ("self-check", "self-check -h"),
     ] {
         let mut command = inferometer(dir.path());

@@ -9,6 +9,7 @@ mod bad_input;
 mod bench;
 mod checks;
 mod console;
+mod discover;
 mod exit_status;
 mod folder;
 mod help;

@@ -12,7 +12,7 @@ use crate::book::{Book, Row};
 use crate::{Decimal, amount};
 
 pub use litellm::litellm;
-pub use openrouter::openrouter;
+pub use openrouter::{Offer, offers, openrouter};
 
 /// What was read of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -27,8 +27,64 @@ struct Endpoints<'a> {
 struct Endpoint<'a> {
     tag: Option<String>,
     provider_name: Option<String>,
+    quantization: Option<String>,
+    context_length: Option<u64>,
+    status: Option<i64>,
+    uptime_last_1d: Option<f64>,
     #[serde(borrow, default)]
     pricing: BTreeMap<String, &'a RawValue>,
+}
+
+/// One provider's offer of a model behind the router, as the router tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// The provider, as the router calls it.
+    pub provider: String,
+    /// The router's tag of the offer, by which a request is pinned to it.
+    pub tag: String,
+    /// The model, as the router calls it.
+    pub model: String,
+    /// What it costs; absent where the router states no price.
+    pub price: Option<Price>,
+    /// Precision of the weights, as the provider declares it; absent where it is `unknown`.
+    pub precision: Option<String>,
+    /// Tokens of context.
+    pub context: Option<u64>,
+    /// The router's status: 0 is served, a negative number is not, or badly.
+    pub status: Option<i64>,
+    /// Share of the last day in which it answered, 0 to 100.
+    pub uptime: Option<f64>,
+}
+
+/// Reads OpenRouter's `/models/{author}/{slug}/endpoints`: who serves the model, as of `date`.
+pub fn offers(json: &str, date: Date) -> Result<Vec<Offer>, ImportError> {
+    #[derive(Deserialize)]
+    struct Answer<'a> {
+        #[serde(borrow)]
+        data: Endpoints<'a>,
+    }
+    let answer: Answer<'_> = serde_json::from_str(json).map_err(|error| shape(&error))?;
+    let model = answer.data.id;
+    let offer = |endpoint: Endpoint<'_>| {
+        let price =
+            row(String::new(), &model, &endpoint.pricing, "/endpoints", date).ok().map(|row| row.price);
+        let named = || "unknown".to_owned();
+        Offer {
+            provider: endpoint.provider_name.clone().unwrap_or_else(named),
+            tag: endpoint.tag.or(endpoint.provider_name).unwrap_or_else(named),
+            model: model.clone(),
+            price,
+            precision: endpoint.quantization.filter(|name| name != "unknown" && !name.is_empty()),
+            context: endpoint.context_length,
+            status: endpoint.status,
+            uptime: endpoint.uptime_last_1d,
+        }
+    };
+    Ok(answer.data.endpoints.into_iter().map(offer).collect())
+}
+
+fn shape(error: &serde_json::Error) -> ImportError {
+    ImportError::Shape { list: "list of OpenRouter", line: error.line().max(1), why: error.to_string() }
 }
 
 /// Reads OpenRouter's `/models`, or the `endpoints` of one model, as they were on `date`.
@@ -37,11 +93,6 @@ struct Endpoint<'a> {
 /// twice. A price of -1 is set by the router for each request and is refused. A `discount` is named in the source and
 /// not taken off.
 pub fn openrouter(json: &str, date: Date) -> Result<Import, ImportError> {
-    let shape = |error: &serde_json::Error| ImportError::Shape {
-        list: "list of OpenRouter",
-        line: error.line().max(1),
-        why: error.to_string(),
-    };
     let outer: BTreeMap<String, &RawValue> = serde_json::from_str(json).map_err(|error| shape(&error))?;
     let data = outer.get("data").map_or("null", |data| data.get());
     let mut sorting = Sorting::default();
@@ -151,6 +202,39 @@ mod tests {
         );
         let import = openrouter(&json, day()).expect("a list");
         assert!(import.book.rows()[1].source.ends_with("discount of 0.1 not taken off"));
+    }
+
+    #[test]
+    fn offers_keep_what_is_declared() {
+        let json = r#"{"data":{"id":"maker/model","endpoints":[
+            {"provider_name":"Alpha","tag":"alpha/fp8","quantization":"fp8","context_length":131072,"status":0,
+             "uptime_last_1d":99.2,"pricing":{"prompt":"0.0000001","completion":"0.0000005"}},
+            {"provider_name":"Gamma","quantization":"unknown","status":-2,"pricing":{"prompt":"-1","completion":"-1"}}]}}"#;
+        let seen: Vec<_> = offers(json, day())
+            .expect("offers")
+            .into_iter()
+            .map(|offer| {
+                let price = offer.price.map(|price| price.to_string());
+                (offer.provider, offer.tag, price, offer.precision, offer.context, offer.status, offer.uptime)
+            })
+            .collect();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            seen,
+            [
+                (
+                    "Alpha".into(),
+                    "alpha/fp8".into(),
+                    text("input=0.1,output=0.5"),
+                    text("fp8"),
+                    Some(131_072),
+                    Some(0),
+                    Some(99.2)
+                ),
+                ("Gamma".into(), "Gamma".into(), None, None, None, Some(-2), None),
+            ]
+        );
+        assert!(offers(r#"{"data":[]}"#, day()).is_err());
     }
 
     #[test]

@@ -39,6 +39,11 @@ pub(crate) trait Speech: Sync {
         named.join("/")
     }
 
+    /// Where the API lists its models, below the prefix; `None` where it does not, or not there.
+    fn models(&self) -> Option<&'static str> {
+        Some("models")
+    }
+
     /// A parameter that its address must have, where the address does not have it already: name and value.
     fn query(&self, stream: bool) -> Option<(&'static str, &'static str)> {
         let _ = stream;

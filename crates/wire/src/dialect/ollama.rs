@@ -28,6 +28,10 @@ impl Speech for Ollama {
         &["chat"]
     }
 
+    fn models(&self) -> Option<&'static str> {
+        Some("tags")
+    }
+
     fn framing(&self) -> Framing {
         Framing::Lines
     }
