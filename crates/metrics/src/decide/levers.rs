@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::kept::Kept;
 use crate::names::name;
-use crate::{Num, Study};
+use crate::{CellSummary, Num, Study};
 
+use super::words_small::listed;
 use super::{Lever, Spread, field};
 
 /// A figure that is looked at: its name in summaries, and how to read it.
@@ -40,16 +41,16 @@ fn lever(
     (figure, read): Read,
 ) -> Option<Lever> {
     let mut by_model: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
-    let mut notes = Vec::new();
+    let (mut not_valid, mut bounded) = (Vec::new(), Vec::new());
     for cell in cells.iter().filter(|c| c.summary.workload == workload && c.summary.load == load) {
         let info = study.targets.iter().find(|info| info.name == cell.summary.target);
         let value = read(cell).and_then(Num::finite).filter(|value| *value > 0.0);
         if let Some((info, value)) = info.filter(|info| !info.model.is_empty()).zip(value) {
-            if let Some(why) = unusable(cell, figure) {
-                notes.push(format!("without {}: {why}", cell.summary.target));
-                continue;
+            match unusable(cell, figure) {
+                Some(Unusable::NotValid) => not_valid.push(cell.summary),
+                Some(Unusable::Bound) => bounded.push(cell.summary),
+                None => by_model.entry(&info.model).or_default().push((&cell.summary.target, value)),
             }
-            by_model.entry(&info.model).or_default().push((&cell.summary.target, value));
         }
     }
     let mut models = Vec::new();
@@ -76,21 +77,46 @@ fn lever(
         within_model: median(within).and_then(Num::new),
         across_models: across.and_then(Num::new),
         models,
-        notes,
+        notes: notes(&not_valid, &bounded),
     };
     (found.within_model.is_some() || found.across_models.is_some()).then_some(found)
 }
 
 /// Why a cell's figure cannot be an end of a spread, though it has one.
-fn unusable(cell: &Kept<'_>, figure: &str) -> Option<String> {
-    let cost = &cell.summary.cost;
-    let is_bound = figure == name::COST_PER_USEFUL && cost.lower_bound;
+enum Unusable {
+    /// The client was too slow.
+    NotValid,
+    /// A cost that is only a lower bound.
+    Bound,
+}
+
+fn unusable(cell: &Kept<'_>, figure: &str) -> Option<Unusable> {
     if !cell.summary.client.valid {
-        return Some("its figures are not valid".to_owned());
+        return Some(Unusable::NotValid);
     }
-    let asked = cost.asked();
-    is_bound
-        .then(|| format!("its cost is a lower bound ({} of {asked} attempts of unknown cost)", cost.unknown))
+    (figure == name::COST_PER_USEFUL && cell.summary.cost.lower_bound).then_some(Unusable::Bound)
+}
+
+/// Who is left out, a sentence for each reason.
+fn notes(not_valid: &[&CellSummary], bounded: &[&CellSummary]) -> Vec<String> {
+    let names = |cells: &[&CellSummary]| {
+        listed(&cells.iter().map(|cell| cell.target.as_str()).collect::<Vec<_>>(), "and")
+    };
+    let unknown: Vec<String> =
+        bounded.iter().map(|cell| format!("{} of {}", cell.cost.unknown, cell.cost.asked())).collect();
+    let unknown = listed(&unknown.iter().map(String::as_str).collect::<Vec<_>>(), "and");
+    let are_not_valid = match not_valid {
+        [] => None,
+        [_] => Some("its figures are not valid".to_owned()),
+        _ => Some("their figures are not valid".to_owned()),
+    };
+    let are_bounds = match bounded {
+        [] => None,
+        [_] => Some(format!("its cost is a lower bound ({unknown} attempts of unknown cost)")),
+        _ => Some(format!("their costs are lower bounds ({unknown} attempts of unknown cost)")),
+    };
+    let said = [(not_valid, are_not_valid), (bounded, are_bounds)];
+    said.into_iter().filter_map(|(cells, why)| Some(format!("without {}: {}", names(cells), why?))).collect()
 }
 
 /// The mean of the two middle ones where their number is even.

@@ -328,6 +328,28 @@ fn levers_of_provider_and_model() {
     assert_eq!(cost.models[0].ratio.unwrap().get(), 4.0);
 }
 
+/// Those that are left out for one reason are named together.
+#[test]
+fn who_is_in_no_lever_is_said_once() {
+    let truths = ["a", "b", "c", "d"].map(|name| Truth { name, ..PLAIN });
+    let attempts = truths.iter().zip(0..).flat_map(|(truth, index)| {
+        (0..30).map(move |block| {
+            let attempt = attempt(truth, index, block).with(|sample| {
+                if block >= 28 + index {
+                    (sample.cost_usd, sample.cost_source) = (None, None);
+                }
+            });
+            (truth.name.to_owned(), attempt)
+        })
+    });
+    let contexts: Vec<CellContext> = truths.iter().map(context).collect();
+    let summary = run(&study(&truths, vec![profile(ProfileKind::Rag)]), &contexts, attempts.collect());
+    assert_eq!(
+        summary.levers[0].notes,
+        ["without a and b: their costs are lower bounds (2 of 30 and 1 of 30 attempts of unknown cost)"]
+    );
+}
+
 /// Three targets that differ by cost, of which the cheapest has one attempt of unknown cost, or is not valid.
 #[test]
 fn what_is_a_bound_or_not_valid_is_in_no_lever() {

@@ -134,7 +134,8 @@ fn lever(lever: &Lever) -> Option<String> {
     });
     let said: Vec<String> = [within, across].into_iter().flatten().collect();
     let on = format!("{}, {}", lever.workload, lever.load);
-    (!said.is_empty()).then(|| format!("{} ({on}): {}.", title(&lever.figure), said.join("; ")))
+    let notes: String = lever.notes.iter().map(|note| format!(" · {note}")).collect();
+    (!said.is_empty()).then(|| format!("{} ({on}): {}{notes}.", title(&lever.figure), said.join("; ")))
 }
 
 #[cfg(test)]

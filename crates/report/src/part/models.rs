@@ -88,7 +88,7 @@ fn levers(levers: &[Lever]) -> Fact {
             .map(|ratio| format!("another provider of the same model: {ratio} (median over models)"));
         let across = times(lever.across_models)
             .map(|ratio| format!("another model, each at its best provider: {ratio}"));
-        let said = super::joined([within, across])?;
+        let said = super::joined([within, across].into_iter().chain(lever.notes.iter().cloned().map(Some)))?;
         Some(Text::from(format!("{figure} ({} {}): {said}", lever.workload, lever.load)))
     };
     Fact { label: "levers", lines: levers.iter().filter_map(line).collect() }

@@ -13,6 +13,7 @@ fn a_page_of_many_targets_is_under_two_mebibytes() {
     let page = page_of(&full(700));
     assert!(page.len() < BYTES_MAX, "{} bytes", page.len());
     assert!(page.contains("that many are drawn"), "it says that not all are drawn");
+    assert!(page.contains("without the-silent-one: nothing of its"), "who is in no lever is said beside it");
 }
 
 #[test]

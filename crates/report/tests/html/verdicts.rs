@@ -212,7 +212,7 @@ fn levers() -> Vec<Lever> {
         models,
         within_model: num(within),
         across_models: num(across),
-        ..Lever::default()
+        notes: vec![format!("without the-silent-one: nothing of its {figure} is known")],
     };
     vec![
         lever(

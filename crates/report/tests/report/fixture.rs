@@ -253,8 +253,9 @@ pub(crate) fn gate(
     needed: Option<u64>,
     detail: &str,
 ) -> GateOutcome {
+    let is_unmeasured = detail.starts_with("not measured");
     let (gate, detail) = (typed.to_owned(), detail.to_owned());
-    GateOutcome { gate, result, n, needed_n: needed, detail, ..GateOutcome::default() }
+    GateOutcome { gate, result, is_unmeasured, n, needed_n: needed, detail, ..GateOutcome::default() }
 }
 
 /// A run of these cells.
