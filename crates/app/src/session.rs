@@ -38,6 +38,11 @@ impl<'a> Session<'a> {
     pub(crate) fn run(&mut self) -> Result<(), Error> {
         self.prompts.iter().flat_map(Prompts::notes).for_each(|note| say(&note.to_string()));
         self.plan.unprovable().iter().for_each(|note| say(note));
+        if let Some(spent) = self.runner.spent() {
+            // Earlier processes of a run that goes on have used it up.
+            say(&spent);
+            return Ok(());
+        }
         let gaps = self.preflights()?;
         for group in self.groups() {
             self.measure_group(&group, &gaps)?;
@@ -130,7 +135,7 @@ impl<'a> Session<'a> {
         for cell in group {
             let context = self.runner.planned(*cell);
             if let Some(reason) = self.gap_of(*cell, gaps) {
-                self.record(CellContext { gap: Some(reason.to_owned()), ..context })?;
+                self.record(self.runner.left_out(*cell, reason.to_owned()))?;
             } else if self.runner.is_done(*cell) {
                 say(&format!("{} is already measured", title(&[*cell])));
             } else if let Some(prompts) = self.prompts_of(*cell) {
@@ -198,8 +203,12 @@ impl<'a> Session<'a> {
     /// Adds what the machine knows to what the runner knows.
     fn complete(&self, mut context: CellContext, before: &Moment) -> CellContext {
         let after = Moment::now(&self.clock);
-        context.health.steal_share = before.steal_share_until(&after);
-        context.health.clock_step_ms = Some(before.clock_step_ms_until(&after));
+        // What earlier processes saw of the machine stays, where it was worse.
+        let steals = [context.health.steal_share, before.steal_share_until(&after)];
+        context.health.steal_share = steals.into_iter().flatten().reduce(f64::max);
+        let steps = [context.health.clock_step_ms, Some(before.clock_step_ms_until(&after))];
+        let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        context.health.clock_step_ms = steps.into_iter().flatten().reduce(larger);
         context.health.ceiling = self_check::ceiling(&self.self_check);
         context
     }

@@ -98,6 +98,7 @@ impl Conductor {
     pub(crate) async fn perform(mut self, program: Program) -> Result<Vec<Run>, Error> {
         let mut performed = match program {
             Program::Preflight => self.preflight().await,
+            Program::Measure { .. } if self.was_precise().await => Ok(()),
             Program::Measure { blocks } => match blocks
                 .filter(|blocks| self.lanes.iter().any(|run| takes_turns(&run.course.arrival, blocks)))
             {
@@ -258,6 +259,17 @@ impl Conductor {
 
     /// Whether the plan's figure is known well enough, and no further trial is needed. Looks only where it is time.
     async fn is_precise(&mut self) -> bool {
+        self.pass_look() && self.looks(None).await
+    }
+
+    /// Whether it was known well enough at the last look that earlier processes had come to: by no more trials than they
+    /// had then, so that to go on is no further look.
+    async fn was_precise(&mut self) -> bool {
+        self.pass_look() && self.looks(self.look.map(|next| next / 2)).await
+    }
+
+    /// Whether it is time for a look; the next one then is at twice as many trials.
+    fn pass_look(&mut self) -> bool {
         let trials = self.lanes.iter().map(|run| run.course.next).max().unwrap_or(0);
         let Some(look) = self.look.filter(|look| trials >= *look) else { return false };
         let mut next = look;
@@ -265,8 +277,14 @@ impl Conductor {
             next = next.saturating_mul(2);
         }
         self.look = Some(next);
+        true
+    }
+
+    /// Looks at the `first` trials of each lane, or at all.
+    async fn looks(&self, first: Option<u64>) -> bool {
         let measured: Vec<bool> = self.lanes.iter().map(|run| run.gap.is_none()).collect();
-        self.ask_worker(|reply| Message::IsPrecise(measured, reply)).await.unwrap_or(false)
+        let ask = |reply| Message::IsPrecise { measured, first, reply };
+        self.ask_worker(ask).await.unwrap_or(false)
     }
 
     /// Asks the worker, who has counted by then whatever was sent before. `None` where it has ended.

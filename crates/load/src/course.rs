@@ -45,7 +45,7 @@ enum Due {
 
 impl Course {
     pub(crate) fn new(arrival: Arrival, stop: Stop, seed: u64, done: Arc<BTreeSet<u64>>) -> Self {
-        Self {
+        let new = Self {
             arrival,
             stop,
             seed,
@@ -56,7 +56,8 @@ impl Course {
             missing: 0,
             gave_up_time: false,
             is_over: false,
-        }
+        };
+        Self { next: new.undone(0), ..new }
     }
 
     /// Whether a block is one prompt, or one episode.

@@ -17,6 +17,17 @@ pub enum Error {
     /// The machine gave no thread, runtime or timer.
     #[error("the runner could not start: {0}")]
     Start(#[from] io::Error),
+    /// The run that goes on cannot be read.
+    #[error(transparent)]
+    Record(#[from] inferometer_record::RecordError),
+    /// What the run that goes on knew of its cells does not make sense.
+    #[error("{path}: run.json does not describe a run of this version ({source})")]
+    Manifest {
+        /// The run's folder.
+        path: String,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// Whoever took the samples failed.
     #[error(transparent)]
     Sink(crate::SinkError),

@@ -18,8 +18,14 @@ pub(crate) enum Message {
     Ended(Box<Finished>),
     /// Whether the target of this lane refused to be asked at all its warm-ups: its words.
     IsRefused(usize, oneshot::Sender<Option<String>>),
-    /// Whether the plan's figure is known well enough of every lane that these say is measured.
-    IsPrecise(Vec<bool>, oneshot::Sender<bool>),
+    /// Whether the plan's figure is known well enough of every lane that is measured.
+    IsPrecise {
+        /// By lane.
+        measured: Vec<bool>,
+        /// By so many trials, if not by all.
+        first: Option<u64>,
+        reply: oneshot::Sender<bool>,
+    },
 }
 
 /// One attempt that has ended, on its way to the worker.

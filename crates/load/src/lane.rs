@@ -117,11 +117,18 @@ impl Run {
         }
     }
 
-    /// The same behind what earlier processes did in `slices`.
-    pub(crate) fn after(mut self, slices: &[Window]) -> Self {
+    /// The same behind what earlier processes did in `slices`, and `held_share` as they found it.
+    pub(crate) fn after(mut self, slices: &[Window], held_share: Option<f64>) -> Self {
         for slice in slices {
             self.add(*slice);
             self.course.time += Duration::from_nanos(slice.to_ns.saturating_sub(slice.from_ns));
+        }
+        // What is read from a file may say anything.
+        if let (Some(share), Arrival::Closed { slots, .. }) =
+            (held_share.filter(|share| (0.0..=1.0).contains(share)), &self.course.arrival)
+        {
+            self.slot_time = self.course.time.saturating_mul(*slots);
+            self.held = self.slot_time.mul_f64(share);
         }
         self
     }

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inferometer_clock::{Mono, Wall};
-use inferometer_metrics::Window;
-use inferometer_plan::{Arrival, Cell, Stop};
+use inferometer_metrics::{self as metrics, CellContext, Window};
+use inferometer_plan::{Arrival, Cell, Plan, Stop};
 use inferometer_record::{Phase, RecordError, RunReader, Sample, Segment, Tail};
 
+use crate::Error;
 use crate::episode::{closing, stride};
 use crate::lane::limited;
+use crate::precision::{Goal, MAX_VALUES};
 use crate::purse::{self, Amount};
 
 /// Between the last stamp of a segment and the origin of the next one, on the run's line of time.
@@ -28,8 +30,24 @@ pub struct Past {
     next_request: u64,
     offset_ns: u64,
     used: Amount,
+    /// By segment: how long it was at work, nanoseconds.
+    worked: Vec<Worked>,
     tail: Tail,
+    goal: Option<Goal>,
     cells: HashMap<(String, String, String), Trace>,
+    /// What the processes before knew of the cells.
+    contexts: Vec<CellContext>,
+}
+
+/// How long one process was at work.
+#[derive(Clone, Copy, Debug, Default)]
+struct Worked {
+    /// Where it began on the run's line of time.
+    offset_ns: u64,
+    /// As it said itself at its end.
+    told_ns: Option<u64>,
+    /// The last stamp that it left.
+    last_ns: u64,
 }
 
 /// What samples tell of one cell.
@@ -41,6 +59,8 @@ struct Trace {
     begun: BTreeSet<u64>,
     /// By segment and block.
     spans: HashMap<(u32, Option<u32>), Window>,
+    /// Of the figure of the plan's goal, in the order they came.
+    values: Vec<f64>,
 }
 
 /// What is done of one load.
@@ -52,16 +72,40 @@ pub(crate) struct Done {
     /// In which it was done, in order and apart: by block where lanes take turns, else one for each process.
     pub(crate) slices_in_turns: Vec<Window>,
     pub(crate) slices: Vec<Window>,
+    /// Of the figure of the plan's goal, in the order they came.
+    pub(crate) values: Vec<f64>,
 }
 
 impl Past {
-    /// Reads what was done from a run's folder.
-    pub fn read(reader: &RunReader) -> Result<Self, RecordError> {
-        let mut past = Self { segments: reader.manifest().segments.len() as u32, ..Self::default() };
+    /// No process has done anything of `plan`.
+    pub(crate) fn none(plan: &Plan) -> Self {
+        Self { goal: plan.protocol.precision.as_ref().and_then(Goal::new), ..Self::default() }
+    }
+
+    /// Reads what was done of `plan` from a run's folder.
+    pub fn read(reader: &RunReader, plan: &Plan) -> Result<Self, Error> {
+        let manifest = reader.manifest();
+        let worked = |segment: &Segment| Worked {
+            offset_ns: segment.offset_ns,
+            told_ns: segment.used_ns,
+            last_ns: segment.offset_ns,
+        };
+        let mut past = Self {
+            segments: manifest.segments.len() as u32,
+            worked: manifest.segments.iter().map(worked).collect(),
+            ..Self::none(plan)
+        };
         let mut samples = reader.samples()?;
-        for recorded in samples.by_ref() {
-            past.note(&recorded?.0);
-        }
+        let mut failed: Option<RecordError> = None;
+        let noted = samples.by_ref().map_while(|recorded| {
+            let recorded = recorded.map_err(|error| failed = Some(error)).ok()?;
+            past.note(&recorded.0);
+            Some(recorded)
+        });
+        let contexts = metrics::resumed(manifest, noted);
+        failed.map_or(Ok(()), Err)?;
+        let path = || reader.dir().display().to_string();
+        past.contexts = contexts.map_err(|source| Error::Manifest { path: path(), source })?;
         past.tail = samples.tail();
         Ok(past)
     }
@@ -76,6 +120,23 @@ impl Past {
         self.used
     }
 
+    /// How long earlier processes were at work. One that was killed could not say: it was at work until its last stamp at
+    /// least.
+    pub(crate) fn time(&self) -> Duration {
+        let of = |worked: &Worked| {
+            worked.told_ns.unwrap_or_else(|| worked.last_ns.saturating_sub(worked.offset_ns))
+        };
+        Duration::from_nanos(self.worked.iter().map(of).fold(0, u64::saturating_add))
+    }
+
+    /// What the processes before knew of `cell`.
+    pub(crate) fn context(&self, cell: Cell<'_>) -> Option<&CellContext> {
+        self.contexts.iter().find(|context| {
+            (&context.target, &context.workload, &context.load)
+                == (&cell.target.name, &cell.workload.name, &cell.load.name)
+        })
+    }
+
     /// The segment of a process that starts at `origin`, which the wall clock calls `wall`: behind every earlier stamp.
     pub fn segment(&self, origin: Mono, wall: Wall) -> Segment {
         Segment::at_offset(origin, wall, self.offset_ns)
@@ -87,12 +148,17 @@ impl Past {
         self.offset_ns = self.offset_ns.max(last.saturating_add(BETWEEN_SEGMENTS.as_nanos() as u64));
         self.segments = self.segments.max(sample.segment.saturating_add(1));
         self.used = self.used.plus(purse::recorded(sample));
+        if let Some(worked) = self.worked.get_mut(sample.segment as usize) {
+            worked.last_ns = worked.last_ns.max(last);
+        }
         if sample.phase != Phase::Measure {
             return;
         }
         let key = (sample.target.clone(), sample.workload.clone(), sample.load.clone());
         let trace = self.cells.entry(key).or_default();
         trace.begun.insert(sample.seq);
+        let value = self.goal.filter(|_| sample.is_final).and_then(|goal| goal.value(sample));
+        trace.values.extend(value.filter(|_| trace.values.len() < MAX_VALUES));
         if sample.is_final && !sample.status.is_cancelled() {
             trace.ended.push((sample.seq, sample.role.clone()));
         }
@@ -150,7 +216,7 @@ impl Trace {
         let slices = self.slices(|segment, _| segment);
         let Some((role, count)) = closing(arrival) else {
             let positions = Arc::new(self.ended.iter().map(|(seq, _)| *seq).collect());
-            return Done { positions, broken: 0, slices_in_turns, slices };
+            return Done { positions, broken: 0, slices_in_turns, slices, values: self.values.clone() };
         };
         let stride = stride(arrival);
         let mut whole: HashMap<u64, u64> = HashMap::new();
@@ -160,7 +226,8 @@ impl Trace {
         // An episode that was cut would be two under one number, were it played again.
         let begun: BTreeSet<u64> = self.begun.iter().map(|seq| seq / stride).collect();
         let broken = begun.iter().filter(|episode| whole.get(episode).is_none_or(|n| *n < count)).count();
-        Done { positions: Arc::new(begun), broken: broken as u64, slices_in_turns, slices }
+        let (positions, values) = (Arc::new(begun), self.values.clone());
+        Done { positions, broken: broken as u64, slices_in_turns, slices, values }
     }
 }
 

@@ -9,6 +9,9 @@ use inferometer_stats::{ALPHA, Prob, Sorted, quantile, serial};
 /// luck what is not there.
 pub(crate) const FIRST_LOOK: u64 = 25;
 
+/// Values of one lane that are kept; what comes later is not looked at.
+pub(crate) const MAX_VALUES: usize = 1_000_000;
+
 /// One quantile of one figure, and how well it must be known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {

@@ -9,6 +9,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use inferometer_clock::Mono;
 use inferometer_plan::Budget;
@@ -159,10 +160,12 @@ impl Purse {
         }
     }
 
-    /// Adds what an earlier process of the run has used.
-    pub(crate) fn add(&self, used: Amount) {
-        let mut state = self.state();
-        state.used = state.used.plus(used);
+    /// The purse of a run that goes on at `origin`, of whose budget earlier processes have `used` so much, and so much
+    /// `time`.
+    pub(crate) fn after(limits: Budget, origin: Mono, used: Amount, time: Duration) -> Self {
+        let new = Self::new(limits, origin);
+        new.state().used = used;
+        Self { until: limits.time.map(|limit| origin + limit.saturating_sub(time)), ..new }
     }
 
     /// What has been used.

@@ -96,7 +96,8 @@ impl<'a> Runner<'a> {
     pub fn resume(&mut self, past: Past) {
         self.next_request = past.next_request();
         self.axis.offset_ns = past.offset_ns();
-        self.purse.add(past.used());
+        let (used, time) = (past.used(), past.time());
+        self.purse = Arc::new(Purse::after(self.plan.budget, self.axis.origin, used, time));
         self.past = past;
     }
 
@@ -216,7 +217,11 @@ impl<'a> Runner<'a> {
         self.next_request = ends.fold(self.next_request, u64::max);
         let cells = lanes.iter().zip(runs).zip(last_ends);
         let context = |((lane, run), last_end): ((&Lane<'_>, Run), Option<u64>)| {
-            context::measured(self.plan, lane.cell, run, self.axis, last_end, stopped.clone())
+            let ended = context::measured(self.plan, lane.cell, run, self.axis, last_end, stopped.clone());
+            match self.past.context(lane.cell) {
+                Some(before) => ended.ended_after(before),
+                None => ended,
+            }
         };
         cells.map(context).collect()
     }
@@ -239,8 +244,10 @@ impl<'a> Runner<'a> {
             let takes_turns = matches!(program, Program::Measure { blocks: Some(blocks) }
                 if conductor::takes_turns(&arrival, &blocks));
             let slices = if takes_turns { done.slices_in_turns } else { done.slices };
+            let held_share = self.past.context(lane.cell).and_then(|before| before.held_share);
             let course = Course::new(arrival, stop, seed, done.positions);
-            Run::new(course, slots(&load.arrival), numbers(first), numbers(self.next_request)).after(&slices)
+            Run::new(course, slots(&load.arrival), numbers(first), numbers(self.next_request))
+                .after(&slices, held_share)
         };
         lanes.iter().enumerate().map(run).collect()
     }
@@ -277,6 +284,7 @@ impl<'a> Runner<'a> {
                 tokenizer: self.tokenizer,
             };
             Book::new(appraiser, [Arc::clone(&lane.live), Arc::clone(&self.live)])
+                .after(self.past.done(lane.cell).values)
         };
         Worker {
             books: lanes.iter().map(book).collect(),
@@ -337,7 +345,17 @@ impl<'a> Runner<'a> {
 
     /// What is known of a cell before it is run: enough to make sense of what a killed run leaves.
     pub fn planned(&self, cell: Cell<'_>) -> CellContext {
-        context::planned(self.plan, cell)
+        let planned = context::planned(self.plan, cell);
+        match self.past.context(cell) {
+            Some(before) => planned.begun_after(before),
+            None => planned,
+        }
+    }
+
+    /// What is known of a cell that this process does not ask, because of `gap`.
+    pub fn left_out(&self, cell: Cell<'_>, gap: String) -> CellContext {
+        let known = self.past.context(cell).cloned().unwrap_or_else(|| self.planned(cell));
+        CellContext { gap: Some(gap), ..known }
     }
 }
 

@@ -9,7 +9,7 @@ use inferometer_record::{Phase, Sample, Status};
 
 use crate::appraise::Appraiser;
 use crate::finished::{Finished, Message};
-use crate::precision::Goal;
+use crate::precision::{Goal, MAX_VALUES};
 use crate::purse::Purse;
 use crate::runner::{Sink, SinkError};
 use crate::text::text;
@@ -17,8 +17,6 @@ use crate::{Control, Error, Live};
 
 /// The sink is called at least so often, so that what it buffers reaches the disk.
 const TICK: Duration = Duration::from_millis(200);
-/// Values of one lane that are kept for a precision goal; what comes later is not looked at.
-const MAX_VALUES: usize = 1_000_000;
 
 /// What the worker keeps of one lane.
 pub(crate) struct Book<'a> {
@@ -34,6 +32,11 @@ pub(crate) struct Book<'a> {
 impl<'a> Book<'a> {
     pub(crate) fn new(appraiser: Appraiser<'a>, live: [Arc<Live>; 2]) -> Self {
         Self { appraiser, live, last_end: None, warmups: 0, refused: 0, words: None, values: Vec::new() }
+    }
+
+    /// The same behind what earlier processes have seen of the goal's figure.
+    pub(crate) fn after(self, values: Vec<f64>) -> Self {
+        Self { values, ..self }
     }
 
     fn note(&mut self, sample: &Sample, goal: Option<&Goal>) {
@@ -121,8 +124,8 @@ impl Worker<'_> {
             Message::IsRefused(lane, reply) => {
                 let _ = reply.send(self.books.get(lane).and_then(Book::refusal));
             }
-            Message::IsPrecise(measured, reply) => {
-                let _ = reply.send(self.is_precise(&measured));
+            Message::IsPrecise { measured, first, reply } => {
+                let _ = reply.send(self.is_precise(&measured, first));
             }
         }
         Ok(())
@@ -139,10 +142,15 @@ impl Worker<'_> {
         sink.accept(sample, events)
     }
 
-    /// Whether the figure is known well enough of every lane that is measured, and there is one.
-    fn is_precise(&self, measured: &[bool]) -> bool {
+    /// Whether the figure is known well enough of every lane that is measured, and there is one: by all its trials, or by
+    /// the `first` of them.
+    fn is_precise(&self, measured: &[bool], first: Option<u64>) -> bool {
         let Some(goal) = &self.goal else { return false };
         let books = || self.books.iter().zip(measured).filter(|(_, measured)| **measured);
-        books().next().is_some() && books().all(|(book, _)| goal.is_reached(&book.values))
+        let seen = |book: &'_ Book<'_>| {
+            let n = first.map_or(book.values.len(), |first| book.values.len().min(first as usize));
+            book.values.get(..n).is_some_and(|values| goal.is_reached(values))
+        };
+        books().next().is_some() && books().all(|(book, _)| seen(book))
     }
 }

@@ -4,6 +4,7 @@ use crate::context::{Arrival, CellContext};
 use crate::distribution::{Population, proportion_of};
 use crate::figures::Shape;
 use crate::health::ClientHealth;
+use crate::resumed::BEFORE;
 use crate::row::Row;
 use crate::spans::Spans;
 use crate::{Client, Num, Proportion};
@@ -144,6 +145,9 @@ fn reasons(
     if rate_held == Some(false) {
         reasons.push("the achieved rate is not the planned one".to_owned());
     }
+    let before = inputs.context.not_valid_before.iter().filter(|before| !reasons.contains(before));
+    let before: Vec<String> = before.map(|reason| format!("{BEFORE}{reason}")).collect();
+    reasons.extend(before);
     reasons
 }
 

@@ -112,6 +112,8 @@ pub struct CellContext {
     pub cache_busted: bool,
     /// The client's health while the cell ran.
     pub health: ClientHealth,
+    /// Of a run that went on: why what was measured before is not valid.
+    pub not_valid_before: Vec<String>,
 }
 
 /// Share of the slots' time that may go to waiting for other targets before the cell's rates are no longer its target's.

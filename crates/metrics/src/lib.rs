@@ -34,6 +34,7 @@ mod num;
 mod objective;
 mod pair_gate;
 mod pool;
+mod resumed;
 mod row;
 mod run;
 mod spans;
@@ -61,6 +62,7 @@ pub use num::Num;
 pub use objective::{Objective, ObjectiveError, Objectives};
 pub use pair_gate::PairGate;
 pub use pool::pooled;
+pub use resumed::resumed;
 pub use run::summarize;
 pub use study::{Equivalence, Profile, ProfileKind, Study, TargetInfo};
 pub use summary::{

@@ -131,11 +131,12 @@ fn join(cell: &mut CellContext, later: CellContext) {
     cell.limited_by_count |= later.limited_by_count;
     cell.no_events |= later.no_events;
     cell.cache_busted &= later.cache_busted;
+    add_new(&mut cell.not_valid_before, later.not_valid_before);
     join_health(&mut cell.health, later.health);
 }
 
 /// The worse of both, and the sums of what is counted.
-fn join_health(health: &mut ClientHealth, later: ClientHealth) {
+pub(crate) fn join_health(health: &mut ClientHealth, later: ClientHealth) {
     health.wakeup_lateness = worse(health.wakeup_lateness, later.wakeup_lateness);
     health.connection_wait = worse(health.connection_wait, later.connection_wait);
     health.shard_cpu.extend(later.shard_cpu);

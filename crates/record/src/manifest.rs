@@ -32,6 +32,9 @@ pub struct Segment {
     /// behind every stamp of those before it, so that times of a run are on one line and no two segments overlap; how
     /// long nobody was there only the wall times tell.
     pub offset_ns: u64,
+    /// From the origin to the end of what the process measured, nanoseconds; absent while it is at work, and where it was
+    /// killed.
+    pub used_ns: Option<u64>,
 }
 
 impl Segment {
@@ -42,7 +45,17 @@ impl Segment {
 
     /// A segment whose origin lies `offset_ns` behind the start of the run's line of time.
     pub fn at_offset(origin: Mono, wall: Wall, offset_ns: u64) -> Self {
-        Self { monotonic_origin_ns: origin.as_nanos(), wall_start: wall.to_string(), offset_ns }
+        Self {
+            monotonic_origin_ns: origin.as_nanos(),
+            wall_start: wall.to_string(),
+            offset_ns,
+            used_ns: None,
+        }
+    }
+
+    /// Notes that the process measures nothing any more, `now`.
+    pub fn end(&mut self, now: Mono) {
+        self.used_ns = Some(now.as_nanos().saturating_sub(self.monotonic_origin_ns));
     }
 }
 

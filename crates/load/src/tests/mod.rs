@@ -143,7 +143,7 @@ fn appraise(
     let appraiser = Appraiser { cell, secrets, run_id: "test", segment: 0, axis, tokenizer };
     let sample = |message| match message {
         Message::Ended(finished) => Some(appraiser.appraise(*finished).0),
-        Message::IsRefused(..) | Message::IsPrecise(..) => None,
+        Message::IsRefused(..) | Message::IsPrecise { .. } => None,
     };
     messages.filter_map(sample).collect()
 }

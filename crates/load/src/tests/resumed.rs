@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use inferometer_plan::{Arrival, Pattern, Stop};
-use inferometer_record::{Sample, Status};
+use inferometer_clock::{Mono, Wall};
+use inferometer_plan::{Arrival, Pattern, Plan, Precision, Stop};
+use inferometer_record::{Manifest, RunReader, RunWriter, Sample, Segment, Status};
 
 use super::closed;
 use super::stage::{Played, Stage, answers, count, time};
@@ -16,12 +17,37 @@ fn twice(arrival: &Arrival, stop: Stop, secs: u64, together: bool) -> (Played, P
         let scripts = vec![answers(|_| 300), answers(|_| 400)];
         Stage::new(arrival.clone(), stop, scripts).interleaved(together)
     };
+    cut_and_resumed(stage, secs)
+}
+
+/// A stage that is cut after `secs`, and the same stage behind what it left in its folder.
+fn cut_and_resumed(stage: impl Fn() -> Stage, secs: u64) -> (Played, Played) {
     let mut first = stage();
     first.cut_after = Some(Duration::from_secs(secs));
     let first = first.play();
     let mut second = stage();
-    first.samples.iter().for_each(|sample| second.past.note(sample));
+    second.past = left_by(&first, &second.plan, true);
     (first, second.play())
+}
+
+/// What is known of `played` from its folder. A process that was killed tells only its samples.
+fn left_by(played: &Played, plan: &Plan, has_said: bool) -> Past {
+    let dir = tempfile::tempdir().unwrap();
+    let mut segment = Segment::new(Mono::default(), Wall::now());
+    let mut manifest = Manifest::new("test", Wall::now());
+    if has_said {
+        segment.end(Mono::default() + played.took);
+        manifest.cells =
+            played.contexts.iter().map(|context| serde_json::to_value(context).unwrap()).collect();
+    }
+    manifest.segments.push(segment);
+    let run = dir.path().join("run");
+    let mut writer = RunWriter::create(Some(&run), dir.path(), "test", manifest, false).unwrap();
+    for sample in &played.samples {
+        writer.push(sample, None, Mono::default()).unwrap();
+    }
+    writer.flush().unwrap();
+    Past::read(&RunReader::open(&run).unwrap(), plan).unwrap()
 }
 
 fn measured(played: &Played, target: &str) -> BTreeSet<u64> {
@@ -97,4 +123,91 @@ fn a_run_that_is_whole_sends_nothing() {
     let (first, second) = twice(&closed(1), count(5), 60, false);
     assert_eq!((first.samples.len(), second.samples.len()), (10, 0));
     assert!(Past::default().tail() == inferometer_record::Tail::default());
+}
+
+/// The goal is held against all trials, and at no more looks than one process would have taken.
+#[test]
+fn a_goal_sees_what_was_measured_before() {
+    for together in [false, true] {
+        let stage = || {
+            let scripts = vec![answers(|n| 1_000 + n * 37 % 200), answers(|n| 1_000 + n * 53 % 200)];
+            let mut stage = Stage::new(closed(1), count(1_000), scripts).interleaved(together);
+            stage.plan.protocol.precision = Some(Precision { figure: "ttft_p50".to_string(), goal: 0.05 });
+            stage
+        };
+        let trials = |played: &Played| measured(played, "a").len();
+        let whole = stage().play();
+        let n = trials(&whole);
+        assert!([25, 50, 100].contains(&n) && n == measured(&whole, "b").len(), "{n}");
+        // Cut after most of them, on the other side of the first look.
+        let secs = (n as u64 - 5) * if together { 1 } else { 2 };
+        let (first, second) = cut_and_resumed(stage, secs);
+        assert!(trials(&first) > n / 2 && trials(&first) < n, "{} of {n}", trials(&first));
+        assert_eq!(trials(&first) + trials(&second), n, "{together}");
+        // And where it was reached, nothing more is sent.
+        let mut third = stage();
+        third.past = left_by(&whole, &third.plan, true);
+        assert_eq!(third.play().samples.len(), 0);
+    }
+}
+
+/// The waits of both processes, by their time.
+#[test]
+fn the_share_that_was_held_back_is_of_all_processes() {
+    let stage = || {
+        let scripts = vec![answers(|_| 300), answers(|_| 600)];
+        Stage::new(closed(2), count(200), scripts).interleaved(true)
+    };
+    let whole = stage().play().contexts[0].held_share.unwrap();
+    // Nearly all is done by the first process; the second alone, at its end, waits for nobody.
+    let (first, second) = cut_and_resumed(stage, 55);
+    let shares = [&first, &second].map(|played| played.contexts[0].held_share.unwrap());
+    assert!(whole > 0.3 && shares.iter().all(|share| (share - whole).abs() < 0.1), "{whole}: {shares:?}");
+}
+
+#[test]
+fn the_time_of_all_processes_is_the_run_s() {
+    let stage = || {
+        let mut stage = Stage::new(closed(1), count(1_000), vec![answers(|_| 300)]);
+        stage.plan.budget.time = Some(Duration::from_secs(20));
+        stage
+    };
+    let check = |has_said| {
+        let mut first = stage();
+        first.cut_after = Some(Duration::from_secs(15));
+        let first = first.play();
+        let mut second = stage();
+        second.past = left_by(&first, &second.plan, has_said);
+        let second = second.play();
+        assert!((4_500..5_500).contains(&second.took.as_millis()), "{has_said}: {:?}", second.took);
+        assert!(second.spent.unwrap().contains("20 s"));
+        // Nothing is left.
+        let mut third = stage();
+        third.past = left_by(&stage().play(), &third.plan, has_said);
+        assert_eq!(third.play().samples.len(), 0, "{has_said}");
+    };
+    check(true);
+    // A kill costs no more than what came after its last sample.
+    check(false);
+}
+
+#[test]
+fn what_was_not_valid_stays_so() {
+    let stage = || Stage::new(closed(1), count(60), vec![answers(|_| 300)]);
+    let mut first = stage();
+    first.cut_after = Some(Duration::from_secs(9));
+    let mut first = first.play();
+    let second = |first: &Played, has_said| {
+        let mut second = stage();
+        second.past = left_by(first, &second.plan, has_said);
+        second.play().contexts.remove(0)
+    };
+    assert_eq!(second(&first, true).not_valid_before, Vec::<String>::new());
+    first.contexts[0].health.channel_full = 7;
+    let known = second(&first, true);
+    assert!(known.not_valid_before[0].contains("full 7 times"), "{:?}", known.not_valid_before);
+    assert_eq!(known.health.channel_full, 7);
+    // One that was killed never said how it fared.
+    first.contexts[0].health = inferometer_metrics::ClientHealth::default();
+    assert!(second(&first, true).not_valid_before[0].contains("was not recorded"));
 }
