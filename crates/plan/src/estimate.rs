@@ -157,8 +157,15 @@ impl Plan {
             let kind = profile.kind.name();
             lines.extend(unmeasured.map(|gate| format!("{kind}, {gate}: no load has bursts")));
         }
-        let of_days = self.all_conditions().filter(|gate| gate.metric() == name::AVAILABILITY);
-        lines.extend(of_days.map(|gate| format!("{gate}: it takes time windows over days, no single run")));
+        let gates = self.gates.iter().map(|gate| (format!("gate {gate}"), gate.metric()));
+        let limits = self.profiles.iter().flat_map(|profile| {
+            let constraints = profile.constraints().into_iter();
+            constraints.map(|gate| (format!("{}, {gate}", profile.kind.name()), gate.metric()))
+        });
+        let of_days = gates.chain(limits).filter(|(_, metric)| *metric == name::AVAILABILITY);
+        lines.extend(
+            of_days.map(|(what, _)| format!("{what}: it takes time windows over days, no single run")),
+        );
         lines
     }
 
