@@ -167,3 +167,28 @@ fn a_kill_loses_at_most_the_last_second() {
     // Made again, it is the same: nothing but the folder goes in.
     assert_eq!(self::summary(&out), summary);
 }
+
+/// What was cut is gone on with: nothing is lost, nothing is sent twice, and what nobody can vouch for is said.
+#[test]
+fn a_run_that_was_cut_goes_on() {
+    for signal in [Signal::KILL, Signal::INT] {
+        let (bench, arguments) = (Bench::new(), "-n 120 -c 4 --no-preflight");
+        let run = bench.run("c28", arguments).start();
+        wait_until("a good many have ended", || bench.server.truth().requests.len() >= 40);
+        // What has ended is on the disk.
+        block_until(now() + Duration::from_secs(1));
+        run.signal(signal);
+        let left = run.end();
+        bench.server.settled(Duration::from_secs(5));
+        let run = bench.run("c28", arguments).resume(&left.out).done(&bench);
+        assert_eq!((run.code, run.count("ok")), (0, 120), "{signal:?}: {}", run.stderr);
+        let of_both = |segment: u64| run.measured().filter(move |s| s.count("segment") == Some(segment));
+        assert!(of_both(0).count() >= 40 && of_both(1).count() >= 1, "{signal:?}");
+        let segments = run.manifest["segments"].as_array().unwrap();
+        let told: Vec<bool> = segments.iter().map(|segment| segment["used_ns"].is_u64()).collect();
+        assert_eq!(told, [signal == Signal::INT, true], "{signal:?}");
+        let unseen = "before the run went on: the client's wake-up lateness was not recorded";
+        let reasons = run.cell()["client"]["reasons"].as_array().unwrap();
+        assert_eq!(reasons.contains(&unseen.into()), signal == Signal::KILL, "{reasons:?}");
+    }
+}

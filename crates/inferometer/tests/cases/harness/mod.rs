@@ -118,6 +118,12 @@ impl Measure {
         self
     }
 
+    /// The same, going on with the run in `out`.
+    pub(crate) fn resume(mut self, out: &Path) -> Self {
+        self.command.arg("--resume").arg(out);
+        Self { out: out.to_owned(), ..self }
+    }
+
     /// Starts it, without waiting for its end.
     pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
