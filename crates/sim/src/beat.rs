@@ -1,6 +1,6 @@
-//! The events of a model's answer: of which kinds they are, when each is due, and their bytes.
+//! The events of a model's answer: of which kinds they are, when each is due, and what they say.
 
-use crate::chunk::{Call, Chunk, Usage};
+use crate::chunk::{Call, Chunk, Say, Usage};
 use crate::reply::Content;
 use crate::speech::{Piece, PieceKind, Words, joined, word};
 
@@ -19,6 +19,17 @@ pub(crate) enum What {
     Error,
     Malformed,
     Done,
+}
+
+impl What {
+    /// What a writer is told of it; `chunk` is the chunk that it is.
+    pub(crate) fn say<'c>(&self, chunk: Option<&'c Chunk>) -> Say<'c> {
+        match self {
+            Self::Error => Say::Error,
+            Self::Malformed => Say::Malformed,
+            _ => chunk.map_or(Say::Done, Say::Chunk),
+        }
+    }
 }
 
 /// Like events at equal distance.
@@ -107,14 +118,5 @@ fn piece_chunk(piece: &Piece) -> Chunk {
         PieceKind::Content => Chunk { content: Some(text), ..Chunk::default() },
         PieceKind::Call => Chunk { call: Some(Call::Opens(text)), ..Chunk::default() },
         PieceKind::Arguments => Chunk { call: Some(Call::Arguments(text)), ..Chunk::default() },
-    }
-}
-
-/// The bytes of the events that are no chunks.
-pub(crate) fn literal(what: &What) -> Vec<u8> {
-    match what {
-        What::Error => b"data: {\"error\":{\"message\":\"engine stopped\",\"code\":500}}\n\n".to_vec(),
-        What::Malformed => b"data: {\"choices\":[{\"delta\":{\"conte\n\n".to_vec(),
-        _ => b"data: [DONE]\n\n".to_vec(),
     }
 }

@@ -223,7 +223,7 @@ impl Entry {
 fn refusal(worker: &Worker, ask: &Ask, arrival: Arrival) -> Option<Sheet> {
     let model = &worker.model;
     if arrival.try_number <= model.retry_429_times {
-        let sheet = Sheet::error(429, "rate_limit_exceeded", "try again later");
+        let sheet = ask.dialect.error(429, "rate_limit_exceeded", "try again later");
         return Some(sheet.header("retry-after", &model.retry_after));
     }
     refuse(ask, &model.refuse)
@@ -233,7 +233,7 @@ fn refusal(worker: &Worker, ask: &Ask, arrival: Arrival) -> Option<Sheet> {
 fn refuse(ask: &Ask, fields: &[impl AsRef<str>]) -> Option<Sheet> {
     let field = ask.first_of(fields)?;
     let message = format!("Unrecognized request argument supplied: {field}");
-    Some(Sheet::error(400, "invalid_request_error", &message))
+    Some(ask.dialect.error(400, "invalid_request_error", &message))
 }
 
 fn spans(frozen: &[Freeze], arrival: Arrival) -> Vec<(Mono, Mono)> {

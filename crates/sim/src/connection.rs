@@ -7,10 +7,9 @@ use inferometer_clock::Mono;
 
 use crate::ask::Ask;
 use crate::book::Entry;
-use crate::chunk::Dialect;
 use crate::config::Connection;
+use crate::dialect::{Address, Dialect, Refused};
 use crate::http::{self, Announced, Head};
-use crate::limit::Pass;
 use crate::play::{Gone, Player};
 use crate::reply::{Ending, Framing, Reply, Sheet};
 use crate::server::{Shared, no_key};
@@ -57,14 +56,17 @@ impl Client {
         if head.path() != "/truth" {
             self.shared.log().path(&head.target);
         }
+        let shared = Arc::clone(&self.shared);
+        let question = shared.dialect(&head);
         if let Some(status) = head.refused {
-            let sheet = Sheet::error(status, "invalid_request_error", "the request's body cannot be read");
+            let dialect = question.map_or(Dialect::CHAT, |(dialect, _)| dialect);
+            let sheet = dialect.error(status, "invalid_request_error", "the request's body cannot be read");
             self.plain(sheet, false).await?;
             return Ok(Next::Close);
         }
         let body = http::read_body(&mut self.stream, &mut self.buffer, &head).await?;
-        match self.shared.dialect(&head) {
-            Some(dialect) => self.ask(&head, head_at, dialect, body).await,
+        match question.filter(|_| head.method == "POST") {
+            Some(question) => self.ask(&head, head_at, question, body).await,
             None => self.plain(self.shared.page(&head), head.keep_alive).await,
         }
     }
@@ -94,11 +96,17 @@ impl Client {
     }
 
     /// Answers a question to a model.
-    async fn ask(&mut self, head: &Head, head_at: Mono, dialect: Dialect, body: Vec<u8>) -> io::Result<Next> {
+    async fn ask(
+        &mut self,
+        head: &Head,
+        head_at: Mono,
+        (dialect, at): (Dialect, Address<'_>),
+        body: Vec<u8>,
+    ) -> io::Result<Next> {
         let shared = Arc::clone(&self.shared);
         let read_at = shared.clock.now();
-        let ask = Ask::parse(dialect, body);
-        let hash = ask.as_ref().map_or(0, |ask| ask.prompt_hash);
+        let ask = Ask::parse(dialect, at, body);
+        let hash = ask.as_ref().map_or(0, |ask| ask.wishes.prompt_hash);
         let ticket = shared.log().begin(hash);
         let mut record = Record {
             ordinal: ticket.ordinal,
@@ -110,18 +118,18 @@ impl Client {
             prompt_hash: format!("{hash:016x}"),
             ..Record::default()
         };
-        let (entry, mut work) = Work::new(&shared, head, ask, read_at, &mut record);
+        let (entry, mut work) = Work::new(&shared, head, dialect, ask, read_at, &mut record);
         let worker = entry.as_deref().filter(|_| work.reply.status == 200).and_then(Entry::worker);
         let place = worker.and_then(|worker| worker.slots.as_ref()).map(Slots::enter);
         if let Some(None) = place {
-            work = Work::refusal(Sheet::error(429, "rate_limit_exceeded", "the queue is full"));
+            work = Work::refusal(dialect.error(429, "rate_limit_exceeded", "the queue is full"));
         }
         let warmth = worker.filter(|_| work.reply.status == 200).and_then(|worker| worker.warmth.as_ref());
         // Held until the answer is over: that is when the model's rest begins.
         let warm = warmth.map(|warmth| warmth.begin(record.nth, read_at));
         let turn = Turn { place: place.flatten(), read_at, warm_at: warm.as_ref().map(|warm| warm.warm_at) };
         work.write_down(&mut record);
-        let result = self.answer(head, &work, turn, &mut record).await;
+        let result = self.answer(head, dialect, &work, turn, &mut record).await;
         drop(warm);
         record.end_ns = shared.clock.now().as_nanos();
         if result.is_err() {
@@ -134,6 +142,7 @@ impl Client {
     async fn answer(
         &mut self,
         head: &Head,
+        dialect: Dialect,
         work: &Work,
         turn: Turn<'_>,
         record: &mut Record,
@@ -141,7 +150,8 @@ impl Client {
         let shared = Arc::clone(&self.shared);
         let reply = &work.reply;
         let announced = Announced::of(shared.config.connection, head.keep_alive, reply.framing);
-        let bytes = http::response_head(reply, Some(record.ordinal), announced);
+        let bytes =
+            http::response_head(reply, Some((dialect.request_id_header(), record.ordinal)), announced);
         let mut player = Player {
             clock: &shared.clock,
             timers: &shared.timers,
@@ -193,35 +203,39 @@ impl Work {
     fn new(
         shared: &Shared,
         head: &Head,
-        ask: Result<Ask, String>,
+        dialect: Dialect,
+        ask: Result<Ask, Refused>,
         read_at: Mono,
         record: &mut Record,
     ) -> (Option<Arc<Entry>>, Self) {
-        if !shared.lets_in(head) {
-            return (None, Self::refusal(no_key()));
+        if !shared.lets_in(head, dialect) {
+            return (None, Self::refusal(no_key(dialect)));
         }
         let ask = match ask {
             Ok(ask) => ask,
-            Err(error) => return (None, Self::refusal(Sheet::error(400, "invalid_request_error", &error))),
-        };
-        record.stream = ask.stream;
-        record.input_tokens = ask.input_tokens;
-        record.model.clone_from(&ask.model);
-        let entry = match shared.book.find(&ask.model) {
-            Ok(entry) => entry,
-            Err((status, error)) => {
-                return (None, Self::refusal(Sheet::error(status, "model_not_found", &error)));
+            Err(Refused { status, code, message }) => {
+                return (None, Self::refusal(dialect.error(status, code, &message)));
             }
         };
-        let arrival = entry.arrive(ask.prompt_hash, read_at);
+        let wishes = &ask.wishes;
+        record.stream = wishes.stream;
+        record.input_tokens = wishes.input_tokens;
+        record.model.clone_from(&wishes.model);
+        let entry = match shared.book.find(&wishes.model) {
+            Ok(entry) => entry,
+            Err((status, error)) => {
+                return (None, Self::refusal(dialect.error(status, "model_not_found", &error)));
+            }
+        };
+        let arrival = entry.arrive(wishes.prompt_hash, read_at);
         record.nth = arrival.nth;
         record.try_number = arrival.try_number;
         let pass = entry.worker().and_then(|worker| worker.bucket.as_ref()).map(|bucket| bucket.ask(read_at));
         if let Some(pass) = pass.filter(|pass| !pass.admitted) {
-            return (Some(entry), Self::refusal(pass.refusal()));
+            return (Some(entry), Self::refusal(pass.refusal(dialect)));
         }
         let (mut reply, frozen) = entry.answer(&ask, arrival);
-        reply.headers.extend(pass.into_iter().flat_map(Pass::headers));
+        reply.headers.extend(pass.into_iter().flat_map(|pass| dialect.limit_headers(pass.level())));
         (Some(entry), Self { reply, frozen })
     }
 

@@ -22,7 +22,8 @@ pub(crate) struct Head {
     pub(crate) method: String,
     /// Path and query.
     pub(crate) target: String,
-    pub(crate) bearer: Option<String>,
+    /// All headers, names in lower case.
+    headers: Vec<(String, String)>,
     /// Whether the client lets the connection be kept.
     pub(crate) keep_alive: bool,
     length: usize,
@@ -35,6 +36,22 @@ impl Head {
     /// The path alone.
     pub(crate) fn path(&self) -> &str {
         self.target.split_once('?').map_or(self.target.as_str(), |(path, _)| path)
+    }
+
+    /// What follows the question mark.
+    pub(crate) fn query(&self) -> &str {
+        self.target.split_once('?').map_or("", |(_, query)| query)
+    }
+
+    /// The last header of this name, which is in lower case.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().rfind(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The key of `Authorization: Bearer`.
+    pub(crate) fn bearer(&self) -> Option<&str> {
+        self.header("authorization")?.strip_prefix("Bearer ").map(str::trim)
     }
 }
 
@@ -101,23 +118,22 @@ impl Head {
             } else if value.eq_ignore_ascii_case("keep-alive") {
                 self.keep_alive = true;
             }
-        } else if name.eq_ignore_ascii_case("authorization") {
-            self.bearer = value.strip_prefix("Bearer ").map(|key| key.trim().to_owned());
         } else if name.eq_ignore_ascii_case("expect") {
             self.expects_continue = value.eq_ignore_ascii_case("100-continue");
         }
+        self.headers.push((name.to_ascii_lowercase(), value.to_owned()));
     }
 }
 
-/// The bytes of a response's head. `id` is the request's ordinal, where it has one.
-pub(crate) fn response_head(reply: &Reply, id: Option<u64>, connection: Announced) -> Vec<u8> {
+/// The bytes of a response's head. `id` is a header and the request's ordinal in it, where it has one.
+pub(crate) fn response_head(reply: &Reply, id: Option<(&str, u64)>, connection: Announced) -> Vec<u8> {
     let mut head = String::with_capacity(192);
     let _ = write!(head, "HTTP/1.1 {} {}\r\n", reply.status, reason(reply.status));
     for (name, value) in &reply.headers {
         let _ = write!(head, "{name}: {value}\r\n");
     }
-    if let Some(id) = id {
-        let _ = write!(head, "x-request-id: sim-{id}\r\n");
+    if let Some((name, id)) = id {
+        let _ = write!(head, "{name}: sim-{id}\r\n");
     }
     match reply.framing {
         Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),
@@ -182,8 +198,8 @@ mod tests {
         let text = b"POST /v1/x?a=b HTTP/1.1\r\nContent-Length: 5\r\nAuthorization: Bearer k\r\n\r\nhello";
         assert_eq!(parse(&text[..40]).unwrap(), None);
         let (head, length) = parse(text).unwrap().unwrap();
-        assert_eq!((head.path(), head.target.as_str(), length), ("/v1/x", "/v1/x?a=b", text.len() - 5));
-        assert_eq!((head.length, head.bearer.as_deref(), head.keep_alive), (5, Some("k"), true));
+        assert_eq!((head.path(), head.query(), length), ("/v1/x", "a=b", text.len() - 5));
+        assert_eq!((head.length, head.bearer(), head.keep_alive), (5, Some("k"), true));
         let (head, _) = parse(b"GET / HTTP/1.1\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n")
             .unwrap()
             .unwrap();

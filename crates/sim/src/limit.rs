@@ -1,10 +1,12 @@
 //! A limit of requests: a bucket of tokens that fills at a steady rate.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use inferometer_clock::Mono;
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Dialect;
 use crate::reply::Sheet;
 
 /// How many requests are let in; others are refused with 429 and a `Retry-After`. Each answer tells the limit in
@@ -45,6 +47,17 @@ pub(crate) struct Bucket {
     level: Mutex<(f64, Mono)>,
 }
 
+/// How far a limit is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// Requests that are let in at once, after a rest.
+    pub(crate) limit: u32,
+    /// Requests that would be let in now.
+    pub(crate) remaining: u32,
+    /// Until all of them are let in again.
+    pub(crate) reset: Duration,
+}
+
 /// What the bucket says to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
@@ -72,25 +85,25 @@ impl Bucket {
 }
 
 impl Pass {
-    /// The headers that tell the limit.
-    pub(crate) fn headers(self) -> Vec<(String, String)> {
+    /// How far the limit is used up.
+    pub(crate) fn level(self) -> Level {
         let until_full = (f64::from(self.limit.burst) - self.level) / self.limit.requests_per_s;
-        let header = |name: &str, value: String| (format!("x-ratelimit-{name}-requests"), value);
-        vec![
-            header("limit", self.limit.burst.to_string()),
-            header("remaining", format!("{}", self.level.floor())),
-            header("reset", format!("{:.3}s", until_full.max(0.0))),
-        ]
+        Level {
+            limit: self.limit.burst,
+            remaining: self.level as u32,
+            reset: Duration::try_from_secs_f64(until_full).unwrap_or_default(),
+        }
     }
 
     /// The refusal.
-    pub(crate) fn refusal(self) -> Sheet {
+    pub(crate) fn refusal(self, dialect: Dialect) -> Sheet {
         let until_next = (1.0 - self.level) / self.limit.requests_per_s;
         let message = "Rate limit reached for requests";
-        let mut sheet = Sheet::error(429, "rate_limit_exceeded", message)
+        let mut sheet = dialect
+            .error(429, "rate_limit_exceeded", message)
             .header("retry-after", &format!("{}", until_next.ceil().max(1.0)))
             .header("retry-after-ms", &format!("{}", (until_next * 1e3).round()));
-        sheet.headers.extend(self.headers());
+        sheet.headers.extend(dialect.limit_headers(self.level()));
         sheet.fault = Some("limit");
         sheet
     }
@@ -98,8 +111,6 @@ impl Pass {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -113,7 +124,7 @@ mod tests {
             assert_eq!(pass.admitted, admitted, "after {millis} ms");
             pass
         };
-        let refused = check(100, false).refusal();
+        let refused = check(100, false).refusal(Dialect::CHAT);
         let header = |name: &str| {
             let found = refused.headers.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::dialect::Dialect;
 use crate::price::Cost;
 
 /// What an event carries, as far as the truth about it goes.
@@ -214,12 +215,6 @@ impl Sheet {
         sheet
     }
 
-    /// The error that OpenAI-compatible servers answer a refused request with.
-    pub(crate) fn error(status: u16, kind: &str, message: &str) -> Self {
-        let error = serde_json::json!({"error": {"message": message, "type": kind, "code": status}});
-        Self::json(status, error.to_string())
-    }
-
     /// With one header more.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -228,7 +223,8 @@ impl Sheet {
 
     fn is_event_stream(&self) -> bool {
         self.headers.iter().any(|(name, value)| {
-            name.eq_ignore_ascii_case("content-type") && value.starts_with("text/event-stream")
+            let streams = || Dialect::all().any(|dialect| value.starts_with(dialect.content_type()));
+            name.eq_ignore_ascii_case("content-type") && streams()
         })
     }
 

@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
 use crate::book::Book;
-use crate::chunk::Dialect;
 use crate::config::Config;
 use crate::connection::Client;
+use crate::dialect::{Address, Dialect};
 use crate::http::Head;
 use crate::reply::Sheet;
 use crate::stream::Stream;
@@ -155,25 +155,25 @@ impl Shared {
         self.book.reset();
     }
 
-    /// The path behind one of the prefixes.
-    fn behind_prefix<'h>(&self, head: &'h Head) -> Option<&'h str> {
-        let prefixes = self.config.prefixes.iter();
-        let mut behind = prefixes.filter_map(|prefix| head.path().strip_prefix(prefix.as_str()));
-        behind.find(|path| path.starts_with("/v1/"))
+    /// Where a request goes, behind each prefix that it may be behind.
+    fn addresses<'h>(&self, head: &'h Head) -> impl Iterator<Item = Address<'h>> {
+        let query = head.query();
+        let behind =
+            self.config.prefixes.iter().filter_map(|prefix| head.path().strip_prefix(prefix.as_str()));
+        behind.map(move |path| Address { path, query })
     }
 
-    /// The dialect of a question to a model; none for everything else.
-    pub(crate) fn dialect(&self, head: &Head) -> Option<Dialect> {
-        match self.behind_prefix(head)? {
-            "/v1/chat/completions" if head.method == "POST" => Some(Dialect::Chat),
-            "/v1/completions" if head.method == "POST" => Some(Dialect::Completions),
-            _ => None,
-        }
+    /// The dialect of a question to a model, whatever its method, and where it goes; none for everything else.
+    pub(crate) fn dialect<'h>(&self, head: &'h Head) -> Option<(Dialect, Address<'h>)> {
+        self.addresses(head).find_map(|at| {
+            let dialect = Dialect::all().find(|dialect| dialect.hears(at));
+            dialect.map(|dialect| (dialect, at))
+        })
     }
 
-    /// Whether a request has the key that the configuration asks for.
-    pub(crate) fn lets_in(&self, head: &Head) -> bool {
-        self.config.require_key.is_none() || self.config.require_key == head.bearer
+    /// Whether a request in `dialect` shows the key that the configuration asks for.
+    pub(crate) fn lets_in(&self, head: &Head, dialect: Dialect) -> bool {
+        self.config.require_key.as_ref().is_none_or(|key| dialect.shows(head, key))
     }
 
     /// The answer to a request that is no question to a model.
@@ -182,26 +182,25 @@ impl Shared {
             ("GET", "/health") => Sheet::json(200, r#"{"status":"ok"}"#),
             ("GET", "/truth") => match serde_json::to_vec(self.log().truth()) {
                 Ok(truth) => Sheet::json(200, truth),
-                Err(error) => Sheet::error(500, "internal", &error.to_string()),
+                Err(error) => Dialect::CHAT.error(500, "internal", &error.to_string()),
             },
             ("DELETE", "/truth") => {
                 self.reset();
                 Sheet::json(200, "{}")
             }
-            ("GET", _) if self.behind_prefix(head) == Some("/v1/models") => self.models(head),
+            ("GET", _) if self.addresses(head).any(|at| at.path == "/v1/models") => self.models(head),
             (_, path) => {
-                let known = self.behind_prefix(head);
-                let known =
-                    known.is_some_and(|path| ["/v1/chat/completions", "/v1/completions"].contains(&path));
-                let status = if known { 405 } else { 404 };
-                Sheet::error(status, "not_found", &format!("no {} {path} here", head.method))
+                let known = self.dialect(head).map(|(dialect, _)| dialect);
+                let status = if known.is_some() { 405 } else { 404 };
+                let message = format!("no {} {path} here", head.method);
+                known.unwrap_or(Dialect::CHAT).error(status, "not_found", &message)
             }
         }
     }
 
     fn models(&self, head: &Head) -> Sheet {
-        if !self.lets_in(head) {
-            return no_key();
+        if !Dialect::all().any(|dialect| self.lets_in(head, dialect)) {
+            return no_key(Dialect::CHAT);
         }
         let model = |name| serde_json::json!({"id": name, "object": "model", "owned_by": "sim"});
         let data: Vec<_> = self.book.names().into_iter().map(model).collect();
@@ -210,8 +209,8 @@ impl Shared {
 }
 
 /// The answer to a request without the right key.
-pub(crate) fn no_key() -> Sheet {
-    Sheet::error(401, "invalid_api_key", "Incorrect API key provided")
+pub(crate) fn no_key(dialect: Dialect) -> Sheet {
+    dialect.error(401, "invalid_api_key", "Incorrect API key provided")
 }
 
 fn listen(addr: SocketAddr) -> io::Result<StdListener> {

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::chunk::{Chunk, Dialect, Usage};
+use crate::chunk::{Chunk, Facts, Say, Usage};
+use crate::dialect::Dialect;
 use crate::reply::{Content, Event, Sheet};
 
 /// A change to an answer. Applied in this order, whatever order they are named in.
@@ -95,7 +96,7 @@ impl Transform {
         match self {
             Self::Opener => {
                 let opener = Chunk { role: true, ..Chunk::default() };
-                insert_first(sheet, opener.event(Dialect::Chat, "\"sim\""));
+                insert_first(sheet, chat(&opener));
             }
             Self::PromptFilter => insert_first(sheet, PROMPT_FILTER.into()),
             Self::NoDelta => insert_no_delta(sheet),
@@ -140,6 +141,11 @@ const PROMPT_FILTER: &str = "data: {\"id\":\"\",\"model\":\"\",\"choices\":[],\"
 
 const NO_DELTA: &str = "data: {\"choices\":[{\"index\":0,\"finish_reason\":null,\"content_filter_offsets\":{\"check_offset\":1}}]}\n\n";
 
+/// The event of a chat.
+fn chat(chunk: &Chunk) -> Vec<u8> {
+    Dialect::CHAT.writer(Facts::of("\"sim\"")).event(Say::Chunk(chunk))
+}
+
 fn other(at_ns: u64, body: Vec<u8>) -> Event {
     Event { at_ns, body, content: Content::default() }
 }
@@ -165,7 +171,7 @@ fn insert_usage(sheet: &mut Sheet) {
     let done = sheet.events.iter().position(|event| event.body.starts_with(b"data: [DONE]"));
     let at = done.unwrap_or(sheet.events.len());
     let at_ns = sheet.events.last().map_or(0, |event| event.at_ns);
-    sheet.events.insert(at, other(at_ns, usage.event(Dialect::Chat, "\"sim\"")));
+    sheet.events.insert(at, other(at_ns, chat(&usage)));
 }
 
 /// Puts a comment before each event, half-way from the one before.

@@ -31,8 +31,9 @@ mod literal;
 mod parse;
 
 use crate::ask::Ask;
-use crate::chunk::{Chunk, Usage, Whole};
+use crate::chunk::{Chunk, Facts, Say, Usage, Whole};
 use crate::config::Freeze;
+use crate::dialect::Dialect;
 use crate::reply::{Content, Ending, Event, Framing, Sheet};
 use crate::transform::Transform;
 
@@ -159,16 +160,16 @@ impl Part {
         sheet.ending = self.ending;
         sheet.said.usage = self.usage().map(|usage| (usage.prompt, usage.completion));
         let only_chunks = self.lines().all(|line| matches!(line, Line::Chunk(..)) || line.is_done());
-        let whole = !ask.stream && self.status == 200 && only_chunks && self.lines().count() > 0;
+        let whole = !ask.wishes.stream && self.status == 200 && only_chunks && self.lines().count() > 0;
         if !self.headers.iter().any(|(name, _)| name == "content-type") {
             let event_stream = self.status == 200 && !whole;
-            let kind = if event_stream { "text/event-stream" } else { "application/json" };
+            let kind = if event_stream { ask.dialect.content_type() } else { "application/json" };
             sheet.headers.push(("content-type".into(), kind.into()));
         }
         if whole {
-            sheet.events.push(self.whole(ask, nth, name));
+            sheet.events.push(self.whole(ask.dialect, nth, name));
         } else {
-            self.events(ask, nth, name, &mut sheet.events);
+            self.events(ask.dialect, nth, name, &mut sheet.events);
         }
         sheet
     }
@@ -186,12 +187,18 @@ impl Part {
         usages.last()
     }
 
-    fn events(&self, ask: &Ask, nth: u64, name: &str, events: &mut Vec<Event>) {
+    fn facts<'a>(&self, name: &'a str) -> Facts<'a> {
+        Facts { usage: self.usage().unwrap_or_default(), ..Facts::of(name) }
+    }
+
+    fn events(&self, dialect: Dialect, nth: u64, name: &str, events: &mut Vec<Event>) {
+        let mut writer = dialect.writer(self.facts(name));
         for step in &self.steps {
             for time in &step.times {
                 for line in &step.events {
                     let (body, content) = match line {
-                        Line::Chunk(chunk, content) => (chunk.event(ask.dialect, name), *content),
+                        Line::Chunk(chunk, content) => (writer.event(Say::Chunk(chunk)), *content),
+                        line if line.is_done() => (writer.event(Say::Done), Content::default()),
                         Line::Raw(bytes, content) => (bytes.clone(), *content),
                     };
                     events.push(Event { at_ns: time.at(nth), body, content });
@@ -201,7 +208,7 @@ impl Part {
     }
 
     /// The same answer in one JSON body, when the last of it is there.
-    fn whole(&self, ask: &Ask, nth: u64, name: &str) -> Event {
+    fn whole(&self, dialect: Dialect, nth: u64, name: &str) -> Event {
         let mut whole = Whole { usage: self.usage(), ..Whole::default() };
         let (mut at_ns, mut all) = (0, Content::default());
         for step in &self.steps {
@@ -216,7 +223,7 @@ impl Part {
                 }
             }
         }
-        Event { at_ns, body: whole.body(ask.dialect, name), content: all }
+        Event { at_ns, body: dialect.whole(&whole, self.facts(name)), content: all }
     }
 }
 
@@ -246,11 +253,11 @@ impl Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chunk::Dialect;
+    use crate::dialect::Address;
 
     fn ask(stream: bool) -> Ask {
         let body = format!(r#"{{"model":"m","stream":{stream},"messages":[]}}"#);
-        Ask::parse(Dialect::Chat, body.into()).unwrap()
+        Ask::parse(Dialect::CHAT, Address::default(), body.into()).unwrap()
     }
 
     fn sheet(script: &str, nth: u64, stream: bool) -> Sheet {

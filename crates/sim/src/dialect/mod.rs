@@ -1,0 +1,171 @@
+//! Ways of asking a model and of answering: one file each, and one row of [`TABLE`].
+//!
+//! A dialect says which requests are its own, reads them into the neutral [`Wishes`], and writes what the model says as
+//! bytes. When anything is said, what goes wrong and what it costs is decided elsewhere, for all dialects alike.
+
+mod chat;
+mod completions;
+
+use std::fmt::Debug;
+use std::ops::Deref;
+
+use serde_json::Value;
+
+use crate::ask::Wishes;
+use crate::chunk::{Facts, Say, Whole};
+use crate::http::Head;
+use crate::limit::Level;
+use crate::reply::Sheet;
+
+/// Every dialect that is spoken here. The first speaks where a request is in none.
+static TABLE: [&dyn Speak; 2] = [&chat::Chat, &completions::Completions];
+
+/// A dialect, as a row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect(usize);
+
+impl Dialect {
+    /// `/v1/chat/completions`, and every answer to what is in no dialect.
+    pub(crate) const CHAT: Self = Self(0);
+
+    /// How many there are.
+    pub(crate) const COUNT: usize = TABLE.len();
+
+    /// All of them.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT).map(Self)
+    }
+
+    /// Its row.
+    pub(crate) const fn row(self) -> usize {
+        self.0
+    }
+}
+
+impl Deref for Dialect {
+    type Target = dyn Speak;
+
+    fn deref(&self) -> &Self::Target {
+        *TABLE.get(self.0).unwrap_or(&TABLE[0])
+    }
+}
+
+/// Where a request goes, behind the server's prefix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Address<'h> {
+    pub(crate) path: &'h str,
+    /// Without its question mark; empty where there is none.
+    pub(crate) query: &'h str,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) status: u16,
+    /// In OpenAI's words; other dialects go by the status.
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
+
+impl Refused {
+    /// A request that cannot be understood.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self { status: 400, code: "invalid_request_error", message: message.into() }
+    }
+}
+
+impl From<serde_json::Error> for Refused {
+    fn from(error: serde_json::Error) -> Self {
+        Self::invalid(error.to_string())
+    }
+}
+
+/// One dialect.
+pub(crate) trait Speak: Debug + Sync {
+    /// Whether a POST to this address is a question in this dialect.
+    fn hears(&self, at: Address) -> bool;
+
+    /// Whether the request shows `key` as this dialect's clients do.
+    fn shows(&self, head: &Head, key: &str) -> bool {
+        head.bearer() == Some(key)
+    }
+
+    /// What a request asks for.
+    fn read(&self, at: Address, body: &[u8]) -> Result<Wishes, Refused>;
+
+    /// The contents of all messages of a body, a blank line between two.
+    fn prompt_text(&self, body: &Value) -> String;
+
+    /// Writes the events of one streamed answer.
+    fn writer<'a>(&self, facts: Facts<'a>) -> Box<dyn Writer + 'a>;
+
+    /// The body of an answer that is not streamed.
+    fn whole(&self, whole: &Whole, facts: Facts) -> Vec<u8>;
+
+    /// The body of an answer that is not streamed and fails after its status of 200 was told.
+    fn broken(&self) -> Vec<u8> {
+        let sheet = self.error(500, "internal", "engine stopped");
+        sheet.events.into_iter().flat_map(|event| event.body).collect()
+    }
+
+    /// An HTTP error, head and body.
+    fn error(&self, status: u16, code: &str, message: &str) -> Sheet;
+
+    /// The content type of a streamed answer.
+    fn content_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+
+    /// Whether a streamed answer has an event before its first output.
+    fn opens(&self) -> bool {
+        true
+    }
+
+    /// Whether the bytes of an event depend on nothing but the event. Such events are made once for all answers.
+    fn is_stateless(&self) -> bool {
+        false
+    }
+
+    /// Whether each event states the usage up to it.
+    fn counts_along(&self) -> bool {
+        false
+    }
+
+    /// The response header with the request's own name.
+    fn request_id_header(&self) -> &'static str {
+        "x-request-id"
+    }
+
+    /// The response headers that tell the limit of requests.
+    fn limit_headers(&self, level: Level) -> Vec<(String, String)> {
+        let header = |name: &str, value: String| (format!("x-ratelimit-{name}-requests"), value);
+        vec![
+            header("limit", level.limit.to_string()),
+            header("remaining", level.remaining.to_string()),
+            header("reset", format!("{:.3}s", level.reset.as_secs_f64())),
+        ]
+    }
+}
+
+/// Writes one answer's events, and knows what it has written.
+pub(crate) trait Writer {
+    /// The bytes of the next thing that is said, framed as the dialect frames its events; empty where it is told later.
+    fn event(&mut self, say: Say) -> Vec<u8>;
+}
+
+/// The text of a message's content, which is a string or a list of parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part.get("text").unwrap_or(part).as_str()).collect()
+        }
+        _ => String::new(),
+    }
+}
+
+/// The texts of the `content` of each of `messages`.
+fn contents(messages: Option<&Value>) -> Vec<String> {
+    let messages = messages.and_then(Value::as_array).into_iter().flatten();
+    messages.filter_map(|message| message.get("content")).map(text_of).collect()
+}
