@@ -1,6 +1,7 @@
 //! Error shapes: inside a stream, in place of a stream, or as the body of a refusal (W49 to W55).
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::chunk::Chunk;
 use crate::loose::Loose;
@@ -22,13 +23,16 @@ pub(crate) struct Fault {
 
 /// Whether an event or a whole answer is an error. `"error": null` and its like are none.
 pub(crate) fn is_error(chunk: &Chunk<'_>) -> bool {
-    let says = |raw: Option<&serde_json::value::RawValue>| {
-        raw.is_some_and(|raw| !matches!(raw.get(), "null" | "\"\"" | "{}" | "[]" | "false" | "0"))
-    };
+    let says = |raw: Option<&RawValue>| raw.is_some_and(is_said);
     let has_no_output = chunk.choices.is_empty() && chunk.usage.is_none();
     let is_named = chunk.kind.text() == "error" || chunk.object.text() == "error";
     let is_bare = !chunk.message.text().is_empty() && !is_success(&chunk.code);
     says(chunk.error) || (has_no_output && (is_named || is_bare || says(chunk.detail)))
+}
+
+/// Whether the value of a field `error` says anything: `null` and its like do not.
+pub(crate) fn is_said(raw: &RawValue) -> bool {
+    !matches!(raw.get(), "null" | "\"\"" | "{}" | "[]" | "false" | "0")
 }
 
 /// Whether a code beside a message is none, or one that says all is well.

@@ -30,7 +30,7 @@ impl Finish {
 }
 
 /// Names seen at OpenAI, TGI, Bedrock, Anthropic, Mistral and Gemini front ends, matched without case.
-const NAMES: [(&str, Finish); 19] = [
+const NAMES: &[(&str, Finish)] = &[
     ("stop", Finish::Stop),
     ("eos", Finish::Stop),
     ("eos_token", Finish::Stop),
@@ -49,6 +49,12 @@ const NAMES: [(&str, Finish); 19] = [
     ("content_filtered", Finish::ContentFilter),
     ("refusal", Finish::ContentFilter),
     ("safety", Finish::ContentFilter),
+    ("blocked", Finish::ContentFilter),
+    ("blocklist", Finish::ContentFilter),
+    ("prohibited_content", Finish::ContentFilter),
+    ("recitation", Finish::ContentFilter),
+    ("spii", Finish::ContentFilter),
+    ("malformed_function_call", Finish::Error),
     ("error", Finish::Error),
 ];
 

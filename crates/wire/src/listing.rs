@@ -148,13 +148,14 @@ mod tests {
         let check = |body: &str, right: Option<&[(&str, Option<u64>, Availability, Option<&str>)]>| {
             let list = listing(body.as_bytes());
             let seen = list.as_ref().map(|list| {
-                let row = |one| {
-                    let Listed { id, context, availability, evidence } = one;
-                    (id.as_str(), *context, *availability, evidence.as_deref())
-                };
+                let row =
+                    |one: &Listed| (one.id.clone(), one.context, one.availability, one.evidence.clone());
                 list.iter().map(row).collect::<Vec<_>>()
             });
-            assert_eq!(seen.as_deref(), right, "{body}");
+            let owned = |&(id, context, availability, words): &(&str, _, _, Option<&str>)| {
+                (id.to_owned(), context, availability, words.map(str::to_owned))
+            };
+            assert_eq!(seen, right.map(|right| right.iter().map(owned).collect()), "{body}");
         };
         use Availability::{DedicatedOnly, Gated, Retired, Unknown};
         check(

@@ -34,6 +34,11 @@ impl<'a> Pieces<'a> {
         self.content.is_empty() && is_other
     }
 
+    /// Reasoning that only the server can read: encrypted, or a signature (W06).
+    pub(crate) fn opaque() -> Self {
+        Pieces { reasoning: Reasoning { opaque: true, ..Reasoning::default() }, ..Pieces::default() }
+    }
+
     /// A piece of the tool call of this number; id, name and arguments may each be empty.
     pub(crate) fn call(index: u64, id: &'a str, name: &'a str, arguments: &'a str) -> Self {
         let text = |text: &'a str| Loose::Text(Cow::Borrowed(text));

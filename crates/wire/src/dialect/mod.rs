@@ -8,8 +8,10 @@ use crate::loose::Loose;
 use crate::request::{Ask, Unsayable};
 use crate::step::Step;
 
+mod azure;
 mod chat;
 mod completions;
+mod gemini;
 mod ollama;
 mod openai;
 
@@ -128,6 +130,10 @@ dialects! {
     Chat => chat::Chat,
     /// OpenAI's older text completions: a prompt in, text out.
     Completions => completions::Completions,
+    /// Azure OpenAI: chat at a deployment of one's own.
+    Azure => azure::Azure,
+    /// Gemini's native API.
+    Gemini => gemini::Gemini,
     /// Ollama's native chat: newline-delimited JSON.
     Ollama => ollama::Ollama,
 }

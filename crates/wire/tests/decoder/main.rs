@@ -1,6 +1,8 @@
 //! The decoder from outside: each entry of the catalogue of wire quirks (W01 to W70, W76) is a test of its name.
 
 #[cfg(test)]
+mod azure;
+#[cfg(test)]
 mod captures;
 #[cfg(test)]
 mod common;
@@ -8,6 +10,8 @@ mod common;
 mod ends;
 #[cfg(test)]
 mod framing;
+#[cfg(test)]
+mod gemini;
 #[cfg(test)]
 mod invariants;
 #[cfg(test)]
