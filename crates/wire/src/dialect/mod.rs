@@ -12,6 +12,7 @@ mod azure;
 mod chat;
 mod completions;
 mod gemini;
+mod messages;
 mod ollama;
 mod openai;
 
@@ -134,6 +135,8 @@ dialects! {
     Azure => azure::Azure,
     /// Gemini's native API.
     Gemini => gemini::Gemini,
+    /// Anthropic's Messages.
+    Messages => messages::Messages,
     /// Ollama's native chat: newline-delimited JSON.
     Ollama => ollama::Ollama,
 }

@@ -15,6 +15,8 @@ mod gemini;
 #[cfg(test)]
 mod invariants;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod ollama;
 #[cfg(test)]
 mod output;
