@@ -34,6 +34,21 @@ impl<'a> Pieces<'a> {
         self.content.is_empty() && is_other
     }
 
+    /// A refusal in words.
+    pub(crate) fn refusal(text: impl Into<Cow<'a, str>>) -> Self {
+        Pieces { refusal: text.into(), ..Pieces::default() }
+    }
+
+    /// What is said in audio.
+    pub(crate) fn audio(transcript: impl Into<Cow<'a, str>>) -> Self {
+        Pieces { audio: transcript.into(), ..Pieces::default() }
+    }
+
+    /// Sound.
+    pub(crate) fn audio_data() -> Self {
+        Pieces { has_audio: true, ..Pieces::default() }
+    }
+
     /// Reasoning that only the server can read: encrypted, or a signature (W06).
     pub(crate) fn opaque() -> Self {
         Pieces { reasoning: Reasoning { opaque: true, ..Reasoning::default() }, ..Pieces::default() }

@@ -89,6 +89,11 @@ impl<'s> Step<'s> {
         self.add(choice, Pieces::call(index, "", name, arguments));
     }
 
+    /// Whether a tool was called.
+    pub(crate) fn has_calls(&mut self, choice: u64) -> bool {
+        self.answer.choice(choice).is_some_and(|choice| choice.tool_calls() > 0)
+    }
+
     /// A finish reason in the server's words; empty text is none, and the first one stays. A reason that means an error
     /// ends the answer as one.
     pub(crate) fn finish(&mut self, choice: u64, reason: &str) {

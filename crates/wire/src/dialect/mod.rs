@@ -15,6 +15,7 @@ mod gemini;
 mod messages;
 mod ollama;
 mod openai;
+mod responses;
 
 /// What stands in an address for one segment of any text, a model's name mostly.
 pub(crate) const ANY: &str = "*";
@@ -135,6 +136,8 @@ dialects! {
     Azure => azure::Azure,
     /// Gemini's native API.
     Gemini => gemini::Gemini,
+    /// OpenAI's Responses.
+    Responses => responses::Responses,
     /// Anthropic's Messages.
     Messages => messages::Messages,
     /// Ollama's native chat: newline-delimited JSON.

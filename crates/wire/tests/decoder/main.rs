@@ -21,4 +21,6 @@ mod ollama;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod responses;
+#[cfg(test)]
 mod usage;
