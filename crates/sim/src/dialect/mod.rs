@@ -3,8 +3,13 @@
 //! A dialect says which requests are its own, reads them into the neutral [`Wishes`], and writes what the model says as
 //! bytes. When anything is said, what goes wrong and what it costs is decided elsewhere, for all dialects alike.
 
+mod azure;
 mod chat;
 mod completions;
+mod gemini;
+mod ollama;
+#[cfg(test)]
+mod testing;
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -18,7 +23,8 @@ use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// Every dialect that is spoken here. The first speaks where a request is in none.
-static TABLE: [&dyn Speak; 2] = [&chat::Chat, &completions::Completions];
+static TABLE: [&dyn Speak; 5] =
+    [&chat::Chat, &completions::Completions, &azure::Azure, &gemini::Gemini, &ollama::Ollama];
 
 /// A dialect, as a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,4 +174,53 @@ fn text_of(content: &Value) -> String {
 fn contents(messages: Option<&Value>) -> Vec<String> {
     let messages = messages.and_then(Value::as_array).into_iter().flatten();
     messages.filter_map(|message| message.get("content")).map(text_of).collect()
+}
+
+/// A segment of a path, its percent signs decoded; what is no UTF-8 then is replaced.
+fn segment(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let digits =
+            after.get(..2).filter(|_| byte == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let decoded = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(decoded.unwrap_or(byte));
+        rest = if decoded.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The value of `name` in a query, as it stands there.
+fn parameter<'h>(query: &'h str, name: &str) -> Option<&'h str> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(known, _)| *known == name).map(|(_, value)| value)
+}
+
+/// A tool call's arguments, which are escaped, as the object that they are; empty where a limit has cut them.
+fn object(arguments: &str) -> String {
+    let text = serde_json::from_str::<String>(&format!("\"{arguments}\"")).unwrap_or_default();
+    let whole = serde_json::from_str::<serde_json::Map<String, Value>>(&text).is_ok();
+    if whole { text } else { "{}".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_taken_apart() {
+        let check = |text: &str, decoded: &str| assert_eq!(segment(text), decoded);
+        check("a.b-1:0", "a.b-1:0");
+        check("a%3A0%2", "a:0%2");
+        check("%zz%ff", "%zz\u{fffd}");
+        assert_eq!(parameter("a=b&alt=sse", "alt"), Some("sse"));
+        assert_eq!(parameter("salt=sse", "alt"), None);
+    }
+
+    #[test]
+    fn arguments_become_objects() {
+        assert_eq!(object(r#"{\"a\":1}"#), r#"{"a":1}"#);
+        assert_eq!(object(r#"{\"a\""#), "{}");
+        assert_eq!(object("7"), "{}");
+    }
 }

@@ -5,5 +5,6 @@ mod answers;
 mod capacity;
 mod client;
 mod connections;
+mod dialects;
 mod models;
 mod scenarios;

@@ -1,0 +1,148 @@
+//! Each dialect over a socket: an answer at its times, with its key, and its refusals.
+
+use inferometer_sim::Record;
+use serde_json::json;
+
+use crate::client::{Answer, Client, records, server};
+
+/// How a dialect's client asks.
+struct Dialect {
+    /// `MODEL` stands for the model's name, where the path has it.
+    path: &'static str,
+    /// The same for an answer that is not streamed, where it has a path of its own.
+    whole_path: Option<&'static str>,
+    /// A body about `one two three`.
+    body: fn(model: &str, stream: bool) -> serde_json::Value,
+    /// The header before the key.
+    key: &'static str,
+    content_type: &'static str,
+    /// What the first output is, what the last bytes of a stream contain, what a whole answer contains, and a refusal.
+    marks: [&'static str; 4],
+    /// The input tokens: words of the prompt's JSON.
+    input: u64,
+}
+
+const AZURE: Dialect = Dialect {
+    path: "/openai/deployments/MODEL/chat/completions?api-version=2024-10-21",
+    whole_path: None,
+    body: |_, stream| json!({"stream": stream, "messages": [{"role": "user", "content": "one two three"}]}),
+    key: "api-key: ",
+    content_type: "text/event-stream",
+    marks: [
+        r#""delta":{"content":" north"}"#,
+        "data: [DONE]\n\n",
+        r#""content":" north by west""#,
+        r#"{"error":{"code":"401","#,
+    ],
+    input: 3,
+};
+
+const OLLAMA: Dialect = Dialect {
+    path: "/api/chat",
+    whole_path: None,
+    body: |model, stream| json!({"model": model, "stream": stream, "messages": [{"role": "user", "content": "one two three"}]}),
+    key: "authorization: Bearer ",
+    content_type: "application/x-ndjson",
+    marks: [
+        r#""content":" north"},"done":false}"#,
+        r#""eval_count":3,"eval_duration":30000000}"#,
+        r#""content":" north by west"},"done":true,"done_reason":"stop""#,
+        r#"{"error":""#,
+    ],
+    input: 3,
+};
+
+const GEMINI: Dialect = Dialect {
+    path: "/v1beta/models/MODEL:streamGenerateContent?alt=sse",
+    whole_path: Some("/v1beta/models/MODEL:generateContent"),
+    body: |_, _| json!({"contents": [{"role": "user", "parts": [{"text": "one two three"}]}]}),
+    key: "x-goog-api-key: ",
+    content_type: "text/event-stream",
+    marks: [
+        r#"{"parts":[{"text":" north"}],"role":"model"},"index":0}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1,"#,
+        "\"candidatesTokenCount\":3,\"totalTokenCount\":6},\"modelVersion\":\"m\",\"responseId\":\"sim\"}\r\n\r\n",
+        r#"{"parts":[{"text":" north by west"}],"role":"model"},"finishReason":"STOP""#,
+        r#"{"error":{"code":401,"#,
+    ],
+    input: 3,
+};
+
+const DIALECTS: [Dialect; 3] = [AZURE, GEMINI, OLLAMA];
+
+impl Dialect {
+    fn ask(&self, client: &mut Client, model: &str, key: &str, stream: bool) -> Answer {
+        let path = if stream { self.path } else { self.whole_path.unwrap_or(self.path) };
+        client.send("POST", &path.replace("MODEL", model), key, &(self.body)(model, stream).to_string());
+        client.read()
+    }
+}
+
+fn check_record(record: &Record, dialect: &Dialect, stream: bool) {
+    let planned = record.planned_first_ns.unwrap();
+    let last = if stream { planned + 20_000_000 } else { planned };
+    assert_eq!(record.planned_last_ns, Some(last), "{}", dialect.path);
+    assert!(record.first_output_ns >= record.planned_first_ns, "{}", dialect.path);
+    assert_eq!((record.sent_tokens, record.output_tokens), (3, Some(3)), "{}", dialect.path);
+    assert_eq!((record.model.as_str(), record.stream), ("m", stream), "{}", dialect.path);
+    assert_eq!(record.input_tokens, dialect.input, "{}", dialect.path);
+}
+
+#[test]
+fn answers_come_at_their_times_in_each_dialect() {
+    for dialect in DIALECTS {
+        let server = server("[[model]]\nname = \"m\"\nttft = \"20ms\"\nrate = 100\ntokens = 3\n");
+        let mut client = Client::new(&server);
+        let answer = dialect.ask(&mut client, "m", "", true);
+        let text = answer.text();
+        assert!(answer.complete && answer.status() == 200, "{}: {text}", dialect.path);
+        let content_type = format!("\r\ncontent-type: {}\r\n", dialect.content_type);
+        assert!(answer.head.contains(&content_type), "{}", answer.head);
+        assert!(answer.head.contains("\r\ntransfer-encoding: chunked\r\n"), "{}", answer.head);
+        let [first, last, whole, _] = dialect.marks;
+        assert!(text.contains(first), "{}: {text}", dialect.path);
+        assert!(text.contains(last), "{}: {text}", dialect.path);
+        let answer = dialect.ask(&mut client, "m", "", false);
+        assert!(answer.text().contains(whole), "{}: {}", dialect.path, answer.text());
+        let records = records(&server, 2);
+        check_record(&records[0], &dialect, true);
+        check_record(&records[1], &dialect, false);
+    }
+}
+
+#[test]
+fn refusals_and_keys_have_each_dialects_form() {
+    for dialect in DIALECTS {
+        let server = server("require_key = \"k\"\n[[model]]\nname = \"m\"\nttft = \"0\"\nrate = \"flood\"\n");
+        let mut client = Client::new(&server);
+        let mut check = |model: &str, key: &str, status: u16| {
+            let header = if key.is_empty() { String::new() } else { format!("{}{key}\r\n", dialect.key) };
+            let answer = dialect.ask(&mut client, model, &header, true);
+            assert_eq!(answer.status(), status, "{}: {}", dialect.path, answer.text());
+            answer.text()
+        };
+        let refusal = check("m", "", 401);
+        assert!(refusal.starts_with(dialect.marks[3]), "{}: {refusal}", dialect.path);
+        check("m", "x", 401);
+        check("m", "k", 200);
+        check("other", "k", 404);
+        client.send("PUT", &dialect.path.replace("MODEL", "m"), "", "");
+        assert_eq!(client.read().status(), 405, "{}", dialect.path);
+    }
+}
+
+#[test]
+fn scripts_and_faults_speak_each_dialect() {
+    for dialect in DIALECTS {
+        let toml = "[[model]]\nname = \"m\"\nttft = \"0\"\nrate = \"flood\"\n\
+                    fault = [{ kind = \"stream_error\", share = 1, after_tokens = 3 }]\n\
+                    [[scenario]]\nname = \"s\"\nscript = \"1 role · 2,3,4 T · 5 fin U(7,3) · D\"\n";
+        let server = server(toml);
+        let mut client = Client::new(&server);
+        let failed = dialect.ask(&mut client, "m", "", true);
+        assert!(failed.complete && failed.text().contains("engine stopped"), "{}", failed.text());
+        let said = dialect.ask(&mut client, "s", "", true);
+        assert!(said.complete && said.text().matches(" word").count() >= 3, "{}", said.text());
+        let records = records(&server, 2);
+        assert_eq!((records[0].sent_tokens, records[1].sent_tokens), (3, 3), "{}", dialect.path);
+    }
+}
