@@ -1,5 +1,7 @@
-//! The decoder from outside: each entry of the catalogue of wire quirks (W01 to W70, W76) is a test of its name.
+//! The decoder from outside: each entry of the catalogue of wire quirks (W01 to W70, W76 to W90) is a test of its name.
 
+#[cfg(test)]
+mod alike;
 #[cfg(test)]
 mod azure;
 #[cfg(test)]
