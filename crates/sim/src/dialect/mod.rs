@@ -3,6 +3,7 @@
 //! A dialect says which requests are its own, reads them into the neutral [`Wishes`], and writes what the model says as
 //! bytes. When anything is said, what goes wrong and what it costs is decided elsewhere, for all dialects alike.
 
+mod anthropic;
 mod azure;
 mod chat;
 mod completions;
@@ -23,8 +24,14 @@ use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// Every dialect that is spoken here. The first speaks where a request is in none.
-static TABLE: [&dyn Speak; 5] =
-    [&chat::Chat, &completions::Completions, &azure::Azure, &gemini::Gemini, &ollama::Ollama];
+static TABLE: [&dyn Speak; 6] = [
+    &chat::Chat,
+    &completions::Completions,
+    &anthropic::Anthropic,
+    &azure::Azure,
+    &gemini::Gemini,
+    &ollama::Ollama,
+];
 
 /// A dialect, as a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,6 +22,24 @@ struct Dialect {
     input: u64,
 }
 
+const ANTHROPIC: Dialect = Dialect {
+    path: "/v1/messages",
+    whole_path: None,
+    body: |model, stream| {
+        let messages = json!([{"role": "user", "content": "one two three"}]);
+        json!({"model": model, "stream": stream, "max_tokens": 50, "messages": messages})
+    },
+    key: "x-api-key: ",
+    content_type: "text/event-stream",
+    marks: [
+        r#""delta":{"type":"text_delta","text":" north"}"#,
+        "\"output_tokens\":3}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+        r#""content":[{"type":"text","text":" north by west"}],"stop_reason":"end_turn""#,
+        r#"{"error":{"message":"Incorrect API key provided","type":"authentication_error"},"type":"error"}"#,
+    ],
+    input: 3,
+};
+
 const AZURE: Dialect = Dialect {
     path: "/openai/deployments/MODEL/chat/completions?api-version=2024-10-21",
     whole_path: None,
@@ -67,7 +85,7 @@ const GEMINI: Dialect = Dialect {
     input: 3,
 };
 
-const DIALECTS: [Dialect; 3] = [AZURE, GEMINI, OLLAMA];
+const DIALECTS: [Dialect; 4] = [ANTHROPIC, AZURE, GEMINI, OLLAMA];
 
 impl Dialect {
     fn ask(&self, client: &mut Client, model: &str, key: &str, stream: bool) -> Answer {
