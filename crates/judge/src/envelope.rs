@@ -45,6 +45,13 @@ pub(crate) fn model(case: &Case<'_>) -> Option<Finding> {
     Some(Finding::note("model_differs").because(format_args!("asked for {asked}, answered by {echoed}")))
 }
 
+/// Whether two names are one model's, as servers echo it: vendor prefixes, dates and variants are no difference. A name
+/// of nothing else differs from none.
+pub fn is_same_model(one: &str, other: &str) -> bool {
+    let (one, other) = (name_parts(one), name_parts(other));
+    one.is_empty() || other.is_empty() || one == other
+}
+
 /// A model's name in lower-case words, without path, variant, date and what says only how it is served:
 /// `Org/Model-4.1-Instruct-2025-04-14:free` is `model 4 1`.
 fn name_parts(name: &str) -> Vec<String> {

@@ -49,7 +49,7 @@
 //!
 //! Not here, since one answer cannot show them: the same answer twice (replay), a model's name that changes within a
 //! run (model.echo), input that was cut without a word (input.truncated), a stream that differs from the whole answer
-//! (stream_diff). Samples hold what those need (`model_echo`, `server_request_id`, both counts of the prompt).
+//! (stream_diff). `metrics` holds the answers of a cell, and of several, against each other.
 //!
 //! Invariants: nothing here reads a clock or a socket, or fetches a schema; nothing can panic, whatever was answered;
 //! work is linear in the answer, and what is kept of it is bounded.
@@ -82,6 +82,7 @@ use inferometer_wire::Answer;
 
 pub(crate) use case::Case;
 pub use check::{Check, CheckError};
+pub use envelope::is_same_model;
 pub use evidence::EVIDENCE_CHARS_MAX;
 pub use expect::{Expect, Parameters};
 pub use grader::{Grade, Grader};

@@ -14,7 +14,7 @@ use crate::axis::Axis;
 use crate::classify::classify;
 use crate::finished::Finished;
 use crate::heart::Hiccup;
-use crate::{headers, redact, verdict};
+use crate::{headers, redact, repeats, verdict};
 
 /// What every sample of a cell says.
 pub(crate) struct Appraiser<'a> {
@@ -40,6 +40,7 @@ impl Appraiser<'_> {
         }
         self.count_prompt(&mut sample, &finished.prepared.item.prompt);
         verdict::judge(&mut sample, &finished, self.cell, self.secrets);
+        repeats::note(&mut sample, &finished, self.cell);
         if let Some(answer) = &finished.seen.answer {
             self.price(&mut sample, answer.usage.as_ref());
         }

@@ -48,6 +48,7 @@ mod play;
 mod precision;
 mod purse;
 mod redact;
+mod repeats;
 mod request;
 mod retry;
 mod rules;

@@ -13,6 +13,7 @@ pub(crate) fn redact(sample: &mut Sample, secrets: &Secrets) {
         &mut sample.cost_reported_usd,
         &mut sample.model_echo,
         &mut sample.server_request_id,
+        &mut sample.response_id,
     ];
     for text in texts.into_iter().flatten() {
         let clean = secrets.redact(text);

@@ -285,8 +285,16 @@ pub struct Sample {
     pub cost_source: Option<String>,
     /// The model the server says it used.
     pub model_echo: Option<String>,
-    /// The server's id of the request.
+    /// The server's id of the request: of a header, else the answer's own.
     pub server_request_id: Option<String>,
+    /// The id that the answer itself bears.
+    pub response_id: Option<String>,
+    /// FNV-1a of the answer's texts, 64 bits in hexadecimal: the same text has the same. Absent where there is no text,
+    /// or the answer is not complete.
+    pub answer_hash: Option<String>,
+    /// Whether the request asked for what repeats: temperature 0, or a seed. `false` from a temperature of 0.5 on, at which
+    /// answers should differ; absent between the two, and where it was left to the server.
+    pub repeatable: Option<bool>,
     /// The server's own timings, as they came: for comparison, never our measurement.
     pub server_timing: Option<Box<serde_json::value::RawValue>>,
     /// Rate-limit headers, as they came.
