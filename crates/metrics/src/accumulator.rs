@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use inferometer_record::{Events, Phase, Sample, Status};
 
 use crate::causes::Causes;
+use crate::checks::Seen;
 use crate::context::CellContext;
 use crate::fill::{has_flag, streamed_tokens};
 use crate::histogram::Histogram;
@@ -14,7 +15,7 @@ use crate::tally::{Answers, StallTally, TokenTally};
 use crate::timeline::Timeline;
 use crate::{CellSummary, Counts, finish};
 
-/// Takes the attempts of one cell in the order they ended and sums them up. Memory: about 220 bytes an attempt, a
+/// Takes the attempts of one cell in the order they ended and sums them up. Memory: about 300 bytes an attempt, a
 /// timeline of at most 4 MB, and a table of gaps of at most 1 MB; never the events themselves.
 #[derive(Debug)]
 pub struct CellAccumulator {
@@ -28,6 +29,7 @@ pub struct CellAccumulator {
     pub(crate) tokens: TokenTally,
     pub(crate) stalls: StallTally,
     pub(crate) answers: Answers,
+    pub(crate) seen: Seen,
     /// Start of the first attempt of each request that is being retried.
     first_tries: HashMap<u64, Option<u64>>,
 }
@@ -47,6 +49,7 @@ impl CellAccumulator {
             tokens: TokenTally::default(),
             stalls: StallTally::default(),
             answers: Answers::default(),
+            seen: Seen::default(),
             first_tries: HashMap::new(),
         }
     }
@@ -133,6 +136,7 @@ impl CellAccumulator {
             counts.empty += u64::from(sample.chunks == 0 || has_verdict_flag(sample, "empty"));
             counts.capped += u64::from(is_capped(sample));
             self.answers.push_verdict(sample);
+            self.seen.push(sample);
         }
         self.answers.push_flags(sample);
     }

@@ -79,7 +79,7 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> Finished {
         failures: cell.causes.into_vec(),
         ..summary
     };
-    Finished { summary, context, attempts: cohort.attempts }
+    Finished { summary, context, attempts: cohort.attempts, seen: cell.seen }
 }
 
 /// Every figure that stands by itself.

@@ -2,6 +2,7 @@
 
 use inferometer_stats::Point;
 
+use crate::checks::Seen;
 use crate::distribution::Population;
 use crate::figures::{self, FIGURES};
 use crate::row::Row;
@@ -13,6 +14,8 @@ pub(crate) struct Finished {
     pub(crate) context: CellContext,
     /// Every attempt of the measured phase that started in the window, in start order.
     pub(crate) attempts: Vec<Row>,
+    /// Every complete answer, as the checks over several of them read it.
+    pub(crate) seen: Seen,
 }
 
 impl Finished {

@@ -9,6 +9,7 @@
 
 mod accumulator;
 mod causes;
+mod checks;
 mod client;
 mod compare;
 mod condition;
@@ -48,6 +49,7 @@ mod timeline;
 mod warnings;
 
 pub use accumulator::CellAccumulator;
+pub use checks::{CellCheck, CheckState};
 pub use compare::{Comparison, Standing, Statistic, lower_is_better};
 pub use condition::Condition;
 pub use context::{Arrival, CellContext, Window};

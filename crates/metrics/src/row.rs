@@ -149,7 +149,7 @@ impl Row {
 }
 
 /// The same for the same name in every cell, run and report.
-fn key(name: &impl Hash) -> u64 {
+pub(crate) fn key(name: &impl Hash) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(name)
 }
 

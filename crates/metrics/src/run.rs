@@ -4,7 +4,7 @@ use inferometer_record::{Events, Manifest, Phase, SCHEMA, Sample, State, Status}
 
 use crate::kept::{Finished, Kept};
 use crate::{
-    CellAccumulator, CellContext, Study, Summary, compare, decide, finish, hold_against, money, pool,
+    CellAccumulator, CellContext, Study, Summary, checks, compare, decide, finish, hold_against, money, pool,
 };
 
 /// Cells that are made for samples of a run which could not say its own; beyond it, a file is not ours.
@@ -52,7 +52,8 @@ pub fn summarize(
 }
 
 /// What the cells say together.
-fn conclude(study: &Study, finished: Vec<Finished>) -> Summary {
+fn conclude(study: &Study, mut finished: Vec<Finished>) -> Summary {
+    checks::add(study, &mut finished);
     let kept: Vec<Kept> = finished.iter().map(Finished::kept).collect();
     let compare::Compared { comparisons, warnings } = compare::compare(study, &kept);
     let mut summary = Summary {

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use inferometer_record::{State, Status};
 use serde::{Deserialize, Serialize};
 
-use crate::{Arrival, Bursts, ColdStarts, Comparison, Decision, GateOutcome, Lever, Num, Settings, Window};
+use crate::{
+    Arrival, Bursts, CellCheck, ColdStarts, Comparison, Decision, GateOutcome, Lever, Num, Settings, Window,
+};
 
 /// `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,6 +73,9 @@ pub struct CellSummary {
     pub cost: Cost,
     /// What the answers were worth.
     pub validity: Validity,
+    /// Checks over several answers: of a summary that was made from a run, each of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CellCheck>,
     /// Cold starts; only of a load that looks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_starts: Option<ColdStarts>,

@@ -3,6 +3,7 @@
 
 mod cases;
 mod cell;
+mod checks;
 mod client;
 mod compare;
 mod decide;
