@@ -9,6 +9,7 @@
 mod support;
 
 mod bytes;
+mod checks;
 mod connections;
 mod failures;
 mod first_token;

@@ -1,7 +1,7 @@
 //! How it was measured: each definition used, the protocol, and whether the client was good enough.
 
 use askama::Template;
-use inferometer_metrics::{CellSummary, name};
+use inferometer_metrics::{CellSummary, CheckState, name};
 use serde_json::Value;
 
 use crate::number::{count, counted, digits, time};
@@ -42,8 +42,8 @@ pub(super) struct Methods {
     client: String,
     is_client_bad: bool,
     certificate: Table,
-    /// Checks that could not run, and what they take.
-    unavailable: [(&'static str, &'static str); 4],
+    /// Checks over several answers, and what each came to.
+    checks: Vec<CheckLine>,
     targets: Option<Table>,
     self_check: Vec<(String, String)>,
     environment: Vec<(String, String)>,
@@ -60,7 +60,7 @@ pub(super) fn methods(story: &Story<'_>) -> Methods {
         client: client(story),
         is_client_bad: story.summary.cells.iter().any(|cell| !cell.client.valid),
         certificate: certificate(story),
-        unavailable: UNAVAILABLE,
+        checks: checks(story),
         targets: targets(story),
         self_check: facts(&manifest.self_check),
         environment: facts(&manifest.environment),
@@ -234,19 +234,39 @@ fn again(story: &Story<'_>) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Checks of answers that are defined and could not run: nobody may take them for passed.
-const UNAVAILABLE: [(&str, &str); 4] = [
-    (
-        "input.truncated",
-        "input that was cut without a word: it takes the server's own count of a prompt by its tokenizer",
-    ),
-    (
-        "stream_diff",
-        "a stream against the whole answer: it takes the same prompt asked twice, with and without a stream",
-    ),
-    ("replay", "the same answer given twice: it takes the text of every answer"),
-    ("logprob.text", "text against its log probabilities: their text is not kept"),
-];
+/// What a check over several answers came to, over the cells of the run.
+struct CheckLine {
+    id: String,
+    words: String,
+}
+
+/// The checks over several answers in one line each: where each passed and found something, and where it could not run,
+/// with what it takes. Nobody may take that for passed.
+fn checks(story: &Story<'_>) -> Vec<CheckLine> {
+    let all = || story.summary.cells.iter().flat_map(|cell| &cell.checks);
+    let mut ids: Vec<&str> = Vec::new();
+    for check in all() {
+        if !ids.contains(&check.id.as_str()) {
+            ids.push(&check.id);
+        }
+    }
+    let line = |id: &str| {
+        let of = |state| all().filter(move |check| check.id == id && check.state == state);
+        let told = |state, word: &str| {
+            let n = of(state).count() as u64;
+            let why = of(state).map(|check| check.why.as_str()).find(|why| !why.is_empty());
+            let why = why.map_or_else(String::new, |why| format!(" ({})", crate::clean::clean(why)));
+            (n > 0).then(|| format!("{word} in {}{why}", counted(n, "cell", "cells")))
+        };
+        let parts = [
+            told(CheckState::Found, "found"),
+            told(CheckState::Passed, "passed"),
+            told(CheckState::Unavailable, "unavailable"),
+        ];
+        CheckLine { id: id.to_owned(), words: parts.into_iter().flatten().collect::<Vec<_>>().join("; ") }
+    };
+    ids.into_iter().map(line).collect()
+}
 
 #[cfg(test)]
 mod tests {
