@@ -96,6 +96,14 @@ impl ChoiceState {
         }
     }
 
+    /// Takes an ordinary stop after a call for a call: said by a dialect that has no word of its own for that.
+    pub(crate) fn stop_is_call(&mut self) {
+        let has_calls = !self.tools.is_empty();
+        if let Some((finish @ Finish::Stop, _)) = self.finish.as_mut().filter(|_| has_calls) {
+            *finish = Finish::ToolCalls;
+        }
+    }
+
     pub(crate) fn finished(&self) -> Option<Finish> {
         self.finish.as_ref().map(|(finish, _)| *finish)
     }

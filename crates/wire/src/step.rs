@@ -104,6 +104,14 @@ impl<'s> Step<'s> {
         }
     }
 
+    /// A finish reason of a dialect that has no word for a turn that ends in a call: an ordinary stop after one is that.
+    pub(crate) fn finish_turn(&mut self, choice: u64, reason: &str) {
+        self.finish(choice, reason);
+        if let Some(state) = self.answer.choice(choice) {
+            state.stop_is_call();
+        }
+    }
+
     /// An error in place of output, of any shape.
     pub(crate) fn fail(&mut self, json: &str) {
         self.answer.fail(error::read(json));

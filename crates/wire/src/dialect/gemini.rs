@@ -74,7 +74,7 @@ impl Speech for Gemini {
             let index = candidate.index.as_u64().unwrap_or(0);
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
             parts.into_iter().for_each(|part| part.tell(index, step));
-            step.finish(index, candidate.finish_reason.text());
+            step.finish_turn(index, candidate.finish_reason.text());
         }
         Ok(())
     }

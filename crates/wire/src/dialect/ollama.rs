@@ -66,7 +66,7 @@ impl Speech for Ollama {
         }
         if reply.done {
             let reason = reply.done_reason.text();
-            step.finish(0, if reason.is_empty() { "stop" } else { reason });
+            step.finish_turn(0, if reason.is_empty() { "stop" } else { reason });
             tell_end(message.text, step);
             step.done();
         }

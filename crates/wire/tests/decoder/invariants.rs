@@ -1,11 +1,12 @@
 //! For any stream: how its bytes are cut, and what is added that is no output, changes nothing. And for any bytes
 //! at all: they are taken.
 
-use inferometer_wire::{Dialect, End, Event};
+use inferometer_wire::{Dialect, End, Event, Outcome};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use crate::common::{A, B, DONE, ROLE, STOP, Scenario, USAGE, bytes, describe, notation};
+use crate::story::every_dialect_s_events;
 
 /// Events of every kind, whose order may be any.
 const EVENTS: [&str; 20] = [
@@ -216,31 +217,42 @@ const FRAGMENTS: [&[u8]; 24] = [
     b",",
 ];
 
-fn fuzz(dialect: Dialect) {
-    type Input = (Vec<u8>, u8, bool);
-    bolero::check!().with_type::<Input>().with_iterations(3000).for_each(|(choices, piece, is_refusal)| {
-        let mut body = Vec::new();
-        for choice in choices {
-            match FRAGMENTS.get(usize::from(choice % 32)) {
-                Some(fragment) => body.extend_from_slice(fragment),
-                None => body.push(*choice),
+/// Without one of these a stream has no end.
+const TERMINALS: [&[u8]; 8] = [
+    b"[DONE]",
+    b"finish_reason",
+    b"finishReason",
+    b"blockReason",
+    b"message_stop",
+    b"stop_reason",
+    b"\"done\":true",
+    b"response.completed",
+];
+
+#[test]
+fn any_bytes_are_taken_and_nonsense_is_no_success() {
+    type Input = (Vec<u8>, u8, u8, bool, bool);
+    let events = every_dialect_s_events();
+    let fragments: Vec<&[u8]> =
+        FRAGMENTS.iter().copied().chain(events.iter().map(String::as_bytes)).collect();
+    bolero::check!().with_type::<Input>().with_iterations(8000).for_each(
+        |(choices, dialect, piece, streaming, is_refusal)| {
+            let mut body = Vec::new();
+            for choice in choices {
+                match fragments.get(usize::from(*choice) % (fragments.len() + 8)) {
+                    Some(fragment) => body.extend_from_slice(fragment),
+                    None => body.push(*choice),
+                }
             }
-        }
-        let status = if *is_refusal { 500 } else { 200 };
-        let scenario = Scenario { dialect, status, ..bytes(body) };
-        let (whole, whole_answer) = scenario.run(usize::MAX);
-        let (seen, answer) = scenario.run(usize::from(piece % 8) + 1);
-        assert_eq!(seen, whole);
-        assert_eq!(format!("{answer:?}"), format!("{whole_answer:?}"));
-    });
-}
-
-#[test]
-fn fuzz_chat() {
-    fuzz(Dialect::Chat);
-}
-
-#[test]
-fn fuzz_completions() {
-    fuzz(Dialect::Completions);
+            let is_ended = TERMINALS.iter().any(|word| body.windows(word.len()).any(|at| at == *word));
+            let dialect = Dialect::ALL[usize::from(*dialect) % Dialect::ALL.len()];
+            let status = if *is_refusal { 500 } else { 200 };
+            let scenario = Scenario { dialect, status, streaming: *streaming, ..bytes(body) };
+            let (whole, whole_answer) = scenario.run(usize::MAX);
+            let (seen, answer) = scenario.run(usize::from(piece % 8) + 1);
+            assert_eq!(seen, whole);
+            assert_eq!(format!("{answer:?}"), format!("{whole_answer:?}"));
+            assert!(is_ended || !answer.streamed || answer.outcome != Outcome::Complete, "{dialect}");
+        },
+    );
 }

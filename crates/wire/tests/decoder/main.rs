@@ -1,8 +1,6 @@
 //! The decoder from outside: each entry of the catalogue of wire quirks (W01 to W70, W76 to W90) is a test of its name.
 
 #[cfg(test)]
-mod alike;
-#[cfg(test)]
 mod azure;
 #[cfg(test)]
 mod captures;
@@ -24,5 +22,7 @@ mod ollama;
 mod output;
 #[cfg(test)]
 mod responses;
+#[cfg(test)]
+mod story;
 #[cfg(test)]
 mod usage;
