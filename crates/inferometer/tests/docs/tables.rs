@@ -24,6 +24,7 @@ const DOCUMENTS: [(&str, &[&str]); 2] = [
             "crates/metrics/src/compare/mod.rs",
             "crates/metrics/src/decide/mod.rs",
             "crates/metrics/src/episode.rs",
+            "crates/metrics/src/checks/mod.rs",
             "crates/metrics/src/summary.rs",
             "crates/app/src/client.rs",
             "crates/app/src/self_check/figures.rs",
