@@ -204,6 +204,10 @@ Cannot be proved, whatever the answers are:
         assert!(said.starts_with(right), "{said}");
         let line = "  chat, ttft_p95>2s at c1: 25 requests cannot prove it, 59 could if none is over\n";
         assert!(said.contains(line), "{said}");
+        let warm = "[[workload]]\nisl = 100\n[protocol]\ntrials = 25\ncache = \"warm\"";
+        let said = printed(&format!("{target}{warm}"));
+        assert!(said.contains("25 + 28"), "each of 25 prompts once more, and 3 warm-ups: {said}");
+        assert!(said.contains("requests       54, "), "{said}");
         let said = printed(&format!("{target}{rest}").replace("max_tokens = 50", ""));
         assert!(said.contains("no limit  no price\n"), "{said}");
         assert!(said.contains("cost           not known: a target has no price"), "{said}");

@@ -170,9 +170,12 @@ impl<'a> Session<'a> {
     }
 
     fn progress(&self, cells: &[Cell<'a>]) -> Progress {
-        let warmup = self.plan.protocol.warmup;
-        let requests =
-            cells.iter().map(|cell| requests_of(cell.load).map(|requests| requests + warmup)).sum();
+        let before = |cell: &Cell<'_>| {
+            let warmed = self.prompts_of(*cell).map_or(0, |prompts| self.plan.warmed(cell.load, prompts));
+            self.plan.protocol.warmup + warmed
+        };
+        let of = |cell: &Cell<'_>| requests_of(cell.load).map(|requests| requests + before(cell));
+        let requests = cells.iter().map(of).sum();
         let duration = cells.first().and_then(|cell| cell.load.stop.duration);
         Progress::start(
             self.output.no_progress,

@@ -118,7 +118,7 @@ impl Conductor {
 
     async fn preflight(&mut self) -> Result<(), Error> {
         for lane in 0..self.lanes.len() {
-            let alone = self.before_the_figures(lane, record::Phase::Preflight, 1);
+            let alone = self.before_the_figures(lane, record::Phase::Preflight, 1, 0);
             self.start(lane, alone);
         }
         self.all_ended().await
@@ -175,12 +175,17 @@ impl Conductor {
         }
     }
 
-    /// Orders the lane's warm-ups, where it has some.
+    /// Orders the lane's warm-ups, where it has some: of itself, then of the prompts that caches are to know.
     fn warm_up(&mut self, lane: usize) {
-        if self.rules.warmup > 0 && !self.is_stopped() && self.has_work(lane) {
-            let piece = self.before_the_figures(lane, record::Phase::Warmup, self.rules.warmup);
+        let (apart, warmed) = (self.rules.warmup, self.warmed(lane));
+        if apart.saturating_add(warmed) > 0 && !self.is_stopped() && self.has_work(lane) {
+            let piece = self.before_the_figures(lane, record::Phase::Warmup, apart, warmed);
             self.start(lane, piece);
         }
+    }
+
+    fn warmed(&self, lane: usize) -> u64 {
+        self.lanes.get(lane).map_or(0, |run| run.warmed)
     }
 
     /// Whether anything of the lane is left to measure: it may have been measured by an earlier process.
@@ -188,18 +193,24 @@ impl Conductor {
         self.lanes.get(lane).is_some_and(|run| run.course.rest(None).is_some())
     }
 
-    /// Requests that are no part of the figures.
-    fn before_the_figures(&self, lane: usize, kind: record::Phase, requests: u64) -> Option<Piece> {
+    /// Requests that are no part of the figures: `apart` of them ask what no figure does, and behind them the first
+    /// `warmed` prompts are asked that the figures are made of.
+    fn before_the_figures(&self, lane: usize, kind: record::Phase, apart: u64, warmed: u64) -> Option<Piece> {
         let run = self.lanes.get(lane)?;
+        let requests = apart.saturating_add(warmed);
+        // What an earlier process has measured needs no warming, unless the same prompt comes again.
+        let comes_once = run.course.stop.requests == Some(warmed);
+        let done = run.course.done.iter().filter(|_| comes_once).map(|seq| seq.saturating_add(apart));
         let slots = MAX_WARMUP_SLOTS.min(requests as u32).min(places(&run.course.arrival)).max(1);
         Some(Piece {
             kind,
+            apart,
             arrival: Arrival::Closed { slots, ramp: Duration::ZERO },
             seed: self.rules.seed,
             numbers: run.warmup,
             blocked: Blocked::Never,
             span: Span { to: Some(requests), ..Span::default() },
-            done: Arc::default(),
+            done: Arc::new(done.collect()),
             lead: LEAD,
             grace: None,
             place: None,
@@ -212,6 +223,7 @@ impl Conductor {
         let is_turn = matches!(blocked, Blocked::Always(_));
         Some(Piece {
             kind: record::Phase::Measure,
+            apart: 0,
             arrival: course.arrival.clone(),
             seed: course.seed,
             numbers: *numbers,

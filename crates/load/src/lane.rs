@@ -74,6 +74,8 @@ pub(crate) struct Run {
     pub(crate) slots: u32,
     pub(crate) numbers: Numbers,
     pub(crate) warmup: Numbers,
+    /// Prompts that are sent once before they are measured.
+    pub(crate) warmed: u64,
     pub(crate) is_warm: bool,
     /// The piece that runs.
     pub(crate) current: Option<Arc<Phase>>,
@@ -104,6 +106,7 @@ impl Run {
             slots,
             numbers,
             warmup,
+            warmed: 0,
             is_warm: false,
             current: None,
             gap: None,
@@ -115,6 +118,11 @@ impl Run {
             slot_time: Duration::ZERO,
             pieces: 0,
         }
+    }
+
+    /// The same with so many prompts that are sent once before they are measured.
+    pub(crate) fn warming(self, warmed: u64) -> Self {
+        Self { warmed, ..self }
     }
 
     /// The same behind what earlier processes did in `slices`, and `held_share` as they found it.

@@ -72,6 +72,8 @@ pub(crate) struct Span {
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) kind: record::Phase,
+    /// Before the figures, so many requests ask what no figure does; those behind them warm the figures' own prompts.
+    pub(crate) apart: u64,
     pub(crate) arrival: Arrival,
     pub(crate) seed: u64,
     pub(crate) numbers: Numbers,
@@ -106,7 +108,9 @@ impl Phase {
     pub(crate) fn prompt(&self, seq: u64) -> u64 {
         match self.piece.kind {
             record::Phase::Measure => seq,
-            record::Phase::Preflight | record::Phase::Warmup => UNMEASURED_PROMPTS + seq,
+            record::Phase::Preflight | record::Phase::Warmup => {
+                seq.checked_sub(self.piece.apart).unwrap_or(UNMEASURED_PROMPTS + seq)
+            }
         }
     }
 
@@ -240,6 +244,7 @@ mod tests {
     fn phase(arrival: Arrival, span: Span, done: &[u64]) -> Phase {
         Phase::new(Piece {
             kind: record::Phase::Measure,
+            apart: 0,
             arrival,
             seed: 1,
             numbers: Numbers { first: 0, stride: 1, lane: 0 },

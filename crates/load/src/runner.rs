@@ -229,12 +229,17 @@ impl<'a> Runner<'a> {
     /// The lanes at their beginning, their requests numbered behind all that were sent before.
     pub(crate) fn runs(&mut self, lanes: &[Lane<'_>], program: Program) -> Vec<Run> {
         let stride = lanes.len() as u64;
+        let warmed = |lane: &Lane<'_>| match program {
+            Program::Preflight => 0,
+            Program::Measure { .. } => self.plan.warmed(lane.cell.load, lane.prompts),
+        };
+        let most = lanes.iter().map(warmed).max().unwrap_or(0);
         let before = match program {
             Program::Preflight => 1,
-            Program::Measure { .. } => self.plan.protocol.warmup,
+            Program::Measure { .. } => self.plan.protocol.warmup.saturating_add(most),
         };
         let first = self.next_request;
-        self.next_request = first.saturating_add(before.saturating_mul(stride));
+        let next = first.saturating_add(before.saturating_mul(stride));
         let run = |(place, lane): (usize, &Lane<'_>)| {
             let numbers = |first| Numbers { first, stride, lane: place as u64 };
             let Cell { target, load, .. } = lane.cell;
@@ -246,10 +251,13 @@ impl<'a> Runner<'a> {
             let slices = if takes_turns { done.slices_in_turns } else { done.slices };
             let held_share = self.past.context(lane.cell).and_then(|before| before.held_share);
             let course = Course::new(arrival, stop, seed, done.positions);
-            Run::new(course, slots(&load.arrival), numbers(first), numbers(self.next_request))
+            Run::new(course, slots(&load.arrival), numbers(first), numbers(next))
+                .warming(warmed(lane))
                 .after(&slices, held_share)
         };
-        lanes.iter().enumerate().map(run).collect()
+        let runs = lanes.iter().enumerate().map(run).collect();
+        self.next_request = next;
+        runs
     }
 
     pub(crate) fn seat(

@@ -60,7 +60,7 @@ pub struct CellEstimate {
     pub load: String,
     /// Measured requests; `None` where the load ends by time alone.
     pub requests: Option<u64>,
-    /// Requests sent first and dropped.
+    /// Requests sent first and dropped, those that warm a cache among them.
     pub warmup: u64,
     /// Prompt tokens of a request on average, by the pinned tokenizer.
     pub input_tokens_mean: u64,
@@ -81,12 +81,13 @@ impl Plan {
             .zip(prompts)
             .map(|(workload, prompts)| Size::of(prompts, workload.max_tokens))
             .collect();
-        let size_of = |cell: &Cell<'_>| {
+        let estimate = |cell: Cell<'_>| {
             let place = self.workloads.iter().position(|workload| std::ptr::eq(workload, cell.workload));
-            place.and_then(|place| sizes.get(place)).copied().unwrap_or_default()
+            let of = |place: usize| Some((*sizes.get(place)?, self.warmed(cell.load, prompts.get(place)?)));
+            let (size, warmed) = place.and_then(of).unwrap_or_default();
+            self.cell_estimate(cell, size, warmed)
         };
-        let cells: Vec<CellEstimate> =
-            self.cells().map(|cell| self.cell_estimate(cell, size_of(&cell))).collect();
+        let cells: Vec<CellEstimate> = self.cells().map(estimate).collect();
         let sum = |of: &dyn Fn(&CellEstimate) -> Option<u64>| {
             cells.iter().map(of).try_fold(0_u64, |sum, part| sum.checked_add(part?))
         };
@@ -109,13 +110,13 @@ impl Plan {
         }
     }
 
-    fn cell_estimate(&self, cell: Cell<'_>, size: Size) -> CellEstimate {
+    fn cell_estimate(&self, cell: Cell<'_>, size: Size, warmed: u64) -> CellEstimate {
         let mut estimate = CellEstimate {
             target: cell.target.name.clone(),
             workload: cell.workload.name.clone(),
             load: cell.load.name.clone(),
             requests: requests(cell.load),
-            warmup: self.protocol.warmup,
+            warmup: self.protocol.warmup.saturating_add(warmed),
             input_tokens_mean: size.input,
             output_tokens_max_mean: size.output,
             ..CellEstimate::default()

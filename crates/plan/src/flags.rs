@@ -124,7 +124,7 @@ pub struct RunFlags {
     /// Sampling temperature
     #[arg(long, value_name = "T", default_value_t = 0.0, value_parser = decimal, help_heading = "Workload")]
     pub temperature: f64,
-    /// Prefix caches: bust them with a nonce in each prompt, or send prompts as they are
+    /// Prefix caches: bust them with a nonce in each prompt, send prompts as they are, or warm them first
     #[arg(long, value_enum, value_name = "HOW", default_value_t, help_heading = "Workload")]
     pub cache: CacheFlag,
     /// Fixes prompts and schedule [default: a new one, kept in run.json]
@@ -244,6 +244,8 @@ pub enum CacheFlag {
     Bust,
     /// Prompts as they are: caches may serve them
     AsIs,
+    /// Prompts as they are, each sent once before it is measured
+    Warm,
 }
 
 /// `--connection`.

@@ -36,6 +36,7 @@ mod starting;
 mod study;
 mod target;
 mod value;
+mod warm;
 
 pub use error::{Error, FileError};
 pub use estimate::{CellEstimate, Estimate};

@@ -73,6 +73,7 @@ impl RunFlags {
         };
         plan.check_pair_gates()?;
         plan.check_prices()?;
+        plan.check_warm().map_err(|reason| Error::value("--cache", "warm", reason))?;
         Ok(plan)
     }
 
@@ -164,6 +165,7 @@ impl RunFlags {
             cache: Some(match self.cache {
                 CacheFlag::AsIs => Cache::AsIs,
                 CacheFlag::Bust => Cache::Bust,
+                CacheFlag::Warm => Cache::Warm,
             }),
             timeout: self.timeout.map(time),
             connect_timeout: self.connect_timeout.map(time),

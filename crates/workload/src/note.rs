@@ -42,6 +42,7 @@ impl fmt::Display for Note {
                 f.write_str(match cache {
                     Cache::AsIs => ": they repeat unchanged, and a prefix cache may answer",
                     Cache::Bust => ": they repeat, each time with a new nonce",
+                    Cache::Warm => ": they repeat unchanged, and each is sent once before it is measured",
                 })
             }
             Self::HeldBound { prompts, bytes_max } => {
@@ -77,6 +78,10 @@ mod tests {
         check(
             Note::Cycled { prompts: 3, requests: None, cache: Cache::AsIs },
             "3 prompts for a run limited by time: they repeat unchanged, and a prefix cache may answer",
+        );
+        check(
+            Note::Cycled { prompts: 3, requests: Some(9), cache: Cache::Warm },
+            "3 prompts for 9 requests: they repeat unchanged, and each is sent once before it is measured",
         );
         check(
             Note::HeldBound { prompts: 9, bytes_max: 100 },

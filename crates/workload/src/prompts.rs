@@ -62,7 +62,7 @@ impl Prompts {
     ///
     /// `wanted` is how many requests will be sent, `None` where time ends the run. The same `seed`, `run_id` and source
     /// give the same prompts; another run id gives other nonces, so that no run finds the prompts of an earlier one in
-    /// a cache. With [`Cache::AsIs`] there are no nonces and the run id is without effect.
+    /// a cache. With [`Cache::AsIs`] and [`Cache::Warm`] there are no nonces and the run id is without effect.
     pub fn prepare(
         source: &Source,
         wanted: Option<u64>,

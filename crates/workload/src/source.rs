@@ -60,4 +60,6 @@ pub enum Cache {
     /// A nonce from seed and run id stands in front of each prompt, so that no prefix repeats.
     #[default]
     Bust,
+    /// Prompts are sent as they are, each of them once before it is measured, so that a cache knows it.
+    Warm,
 }

@@ -18,7 +18,9 @@ impl Conductor {
     pub(super) async fn take_turns(&mut self, blocks: &Blocks) -> Result<(), Error> {
         for lane in order::of(blocks.order_seed, WARMUPS, self.lanes.len()) {
             self.warm_up(lane);
-            self.wait(lane, None, blocks).await?;
+            // Each prompt that warms a cache may take as long as one trial.
+            let warmed = u32::try_from(self.warmed(lane)).unwrap_or(u32::MAX);
+            self.wait(lane, Some(blocks.patience.saturating_mul(warmed)), blocks).await?;
         }
         let mut front = 0;
         while !self.is_stopped() {

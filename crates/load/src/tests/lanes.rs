@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use inferometer_plan::{Arrival, Pattern, Precision};
 use inferometer_record::{Phase, Sample, Status};
+use inferometer_workload::Cache;
 
 use super::closed;
 use super::stage::{Played, Stage, answers, count, dead, time};
@@ -224,5 +225,28 @@ fn a_cut_ends_every_lane() {
         assert!(played.took < Duration::from_millis(5_100), "{:?}", played.took);
         let cut = played.samples.iter().filter(|s| s.status == Status::Cancelled).count();
         assert_eq!(cut, if together { 4 } else { 2 });
+    }
+}
+
+/// Each prompt goes out once before the figures, the very same text; however long that takes, no trial is lost by it.
+#[test]
+fn a_warm_cache_has_seen_every_prompt() {
+    for (requests, warmed, together) in [(10, 10, true), (10, 10, false), (60, 36, true)] {
+        let scripts = vec![answers(|_| 500), answers(|_| 25_000)];
+        let mut stage = Stage::new(closed(1), count(requests), scripts).interleaved(together);
+        (stage.plan.protocol.cache, stage.plan.protocol.warmup) = (Cache::Warm, 2);
+        let played = stage.play();
+        let distinct = |bodies: &[String]| bodies.iter().cloned().collect::<BTreeSet<_>>();
+        for (place, target) in ["a", "b"].into_iter().enumerate() {
+            let (of, what) = (played.of(target), format!("{target}, {requests}, {together}"));
+            let warm = of.iter().filter(|s| s.phase == Phase::Warmup).count();
+            assert_eq!((warm, of.len()), (2 + warmed, 2 + warmed + requests as usize), "{what}");
+            let bodies = played.bodies(place);
+            let (before, measured) = bodies.split_at(2 + warmed);
+            assert_eq!(distinct(&before[2..]), distinct(measured), "{what}");
+            assert_eq!((distinct(measured).len(), played.contexts[place].missing), (warmed, 0), "{what}");
+            let ids: BTreeSet<u64> = of.iter().map(|s| s.request).collect();
+            assert_eq!(ids.len(), of.len(), "{what}");
+        }
     }
 }

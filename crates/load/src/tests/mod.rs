@@ -102,6 +102,7 @@ impl Setup {
         let shard = seat.shard(&clock, provider).unwrap();
         let phase = Arc::new(Phase::new(Piece {
             kind: PhaseKind::Measure,
+            apart: 0,
             arrival: self.arrival,
             seed: 1,
             numbers: Numbers { first: 0, stride: 1, lane: 0 },

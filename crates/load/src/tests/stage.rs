@@ -10,7 +10,7 @@ use inferometer_metrics::CellContext;
 use inferometer_plan::{Arrival, Blocks, Counts, Plan, RunFlags, Span, Stop};
 use inferometer_record::{Events, Sample};
 use inferometer_transport::Environment;
-use inferometer_workload::{Cache, Prompts, Source};
+use inferometer_workload::{Prompts, Source};
 use tokio::sync::mpsc;
 use tokio::task::{LocalSet, spawn_local};
 
@@ -102,7 +102,7 @@ impl Stage {
         let clock = Clock::virtual_time();
         let (origin, control) = (clock.now(), Control::default());
         let source = Source::Builtin { output: None };
-        let prompts = Prompts::prepare(&source, None, 1, "test", Cache::Bust).unwrap();
+        let prompts = Prompts::prepare(&source, None, 1, "test", self.plan.protocol.cache).unwrap();
         let lanes: Vec<Lane<'_>> = self.plan.cells().map(|cell| Lane::new(cell, &prompts)).collect();
         let mut runner = Runner::new(&self.plan, "test", origin, Environment::default(), control.clone());
         runner.resume(self.past);

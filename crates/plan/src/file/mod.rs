@@ -122,6 +122,9 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
                 root.error("load", "no load is meant for any target and workload: nothing would be asked")
             );
         }
+        if let Some(protocol) = root.table("protocol") {
+            plan.check_warm().map_err(|reason| protocol.error("cache", format!("cache: {reason}")))?;
+        }
         if let Some(budget) = root.table("budget") {
             plan.check_prices().map_err(|error| budget.error("money", error.to_string()))?;
         }

@@ -72,6 +72,7 @@ pub(super) fn conditions(table: Option<&Table<'_>>, targets: &[Target]) -> Resul
 fn cache(name: &str) -> Cache {
     match name {
         "as-is" => Cache::AsIs,
+        "warm" => Cache::Warm,
         _ => Cache::Bust,
     }
 }

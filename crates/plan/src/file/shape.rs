@@ -285,7 +285,8 @@ pub(crate) static PROTOCOL: Shape = Shape {
         key(
             "cache",
             OneOf(caches),
-            "Prefix caches: bust them with a nonce, or send prompts as they are [default: bust]",
+            "Prefix caches: bust them with a nonce, send prompts as they are, or warm them: each prompt of a cell once \
+             before it is measured, which costs as much again [default: bust]",
         ),
         key("seed", Whole, "Fixes prompts and schedule [default: a new one, kept in run.json]"),
         key("retries", Whole, "Further attempts at a failed request; each is recorded [default: 0]"),
@@ -401,7 +402,7 @@ fn interleaves() -> Vec<&'static str> {
 }
 
 fn caches() -> Vec<&'static str> {
-    vec!["bust", "as-is"]
+    vec!["bust", "as-is", "warm"]
 }
 
 /// The prompts that are compiled in, and the workloads that ship.

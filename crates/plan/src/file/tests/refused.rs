@@ -207,6 +207,13 @@ fn protocol() {
     ] {
         behind(&format!("[protocol]\n{text}"), &format!("2:{at}"), &[says]);
     }
+    for (rest, says) in [
+        ("[load]\nburst = { size = 3 }", "load 'burst-3' is made of episodes"),
+        ("[load]\nduration = 3\n[[workload]]\nisl = 9", "load 'c1' ends by time alone"),
+    ] {
+        behind(&format!("[protocol]\ncache = \"warm\"\n{rest}"), "2:9", &[says]);
+    }
+    assert!(read(&format!("{TARGET}[protocol]\ncache = \"warm\"\n[load]\nduration = 3")).is_ok());
 }
 
 #[test]
