@@ -53,6 +53,9 @@ pub enum Error {
     /// The plan file says something that cannot be run.
     #[error(transparent)]
     File(#[from] Box<FileError>),
+    /// The plan file says several things that cannot be run.
+    #[error(transparent)]
+    Several(#[from] Mistakes),
     /// A target's dialect has no words for what a prompt asks for.
     #[error("target {target}, workload {workload}, prompt {item}: {what}")]
     Unsayable {
@@ -76,6 +79,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Line and column in the plan file; what is of no place stands behind all that is.
+    fn place(&self) -> (usize, usize) {
+        match self {
+            Self::File(error) => (error.line, error.column),
+            _ => (usize::MAX, usize::MAX),
+        }
+    }
+
     /// A value of `flag` that does not mean anything.
     pub(crate) fn value(
         flag: impl Into<String>,
@@ -85,6 +96,44 @@ impl Error {
         Self::Value { flag: flag.into(), value: value.into(), reason: reason.into() }
     }
 }
+
+/// The most mistakes that are shown at once.
+const MISTAKES_MAX: usize = 20;
+
+/// Several mistakes of one plan file, in its order. Prints each as it would be alone, a blank line between them.
+#[derive(Debug)]
+pub struct Mistakes {
+    /// Those that are shown; at most 20.
+    pub shown: Vec<Error>,
+    /// How many more there are.
+    pub further: usize,
+}
+
+impl Mistakes {
+    /// `errors` as one; `None` where there are none. What was found twice is one mistake.
+    pub(crate) fn of(mut errors: Vec<Error>) -> Option<Error> {
+        errors.sort_by_key(Error::place);
+        errors.dedup_by(|a, b| matches!((a, b), (Error::File(a), Error::File(b)) if a == b));
+        let further = errors.len().saturating_sub(MISTAKES_MAX);
+        errors.truncate(MISTAKES_MAX);
+        if errors.len() > 1 { Some(Self { shown: errors, further }.into()) } else { errors.pop() }
+    }
+}
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, error) in self.shown.iter().enumerate() {
+            write!(f, "{}{error}", if nth == 0 { "" } else { "\n\n" })?;
+        }
+        match self.further {
+            0 => Ok(()),
+            1 => f.write_str("\n\nand 1 more mistake"),
+            more => write!(f, "\n\nand {more} more mistakes"),
+        }
+    }
+}
+
+impl std::error::Error for Mistakes {}
 
 /// What is wrong in a plan file, and where. Prints as `path:line:column: message` and the line with a caret.
 #[derive(Debug, PartialEq, Eq)]

@@ -38,7 +38,7 @@ mod target;
 mod value;
 mod warm;
 
-pub use error::{Error, FileError};
+pub use error::{Error, FileError, Mistakes};
 pub use estimate::{CellEstimate, Estimate};
 pub use file::PriceLookup;
 pub use flags::{ArrivalFlag, CacheFlag, ConnectionFlag, RunFlags};

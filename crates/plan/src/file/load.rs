@@ -3,26 +3,30 @@
 use std::time::Duration;
 
 use super::table::{Table, Value};
+use super::wrong::Wrong;
 use crate::spec::{BurstSpec, ColdStartSpec, LoadSpec};
 use crate::{ArrivalFlag, Counts, Error, Load, Span};
 
 /// Every load; without a table, one request at a time. `trials` is how many requests each has where nothing bounds it.
-pub(super) fn loads(root: &Table<'_>, trials: u64) -> Result<Vec<Load>, Error> {
+pub(super) fn loads(root: &Table<'_>, trials: u64, wrong: &mut Wrong) -> Option<Vec<Load>> {
     let tables = root.tables("load");
     if tables.is_empty() {
-        return LoadSpec::default().resolve(trials).map_err(|fault| root.fault(fault));
+        return wrong.keep(LoadSpec::default().resolve(trials).map_err(|fault| root.fault(fault)));
     }
+    let read = |table: &Table<'_>| spec(table)?.resolve(trials).map_err(|fault| table.fault(fault));
+    let of_tables = wrong.read_all(&tables, read)?;
     let mut loads: Vec<Load> = Vec::new();
-    for table in &tables {
-        for load in spec(table)?.resolve(trials).map_err(|fault| table.fault(fault))? {
+    for (table, of_table) in tables.iter().zip(of_tables) {
+        for load in of_table {
             if loads.iter().any(|known| known.name == load.name) {
                 let said = format!("a load '{}' stands before: give this one another name", load.name);
-                return Err(table.error("name", said));
+                wrong.add(table.error("name", said));
+                return None;
             }
             loads.push(load);
         }
     }
-    Ok(loads)
+    Some(loads)
 }
 
 fn spec(table: &Table<'_>) -> Result<LoadSpec, Error> {

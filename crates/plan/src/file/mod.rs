@@ -7,9 +7,11 @@
 //! | how does an error point at its line, and what must it not show? | `source` |
 //! | what does a table mean? | `target`, `workload`, `load`, `protocol`, `profile` |
 //! | may this name stand twice, does that one exist? | `names` |
+//! | what else is wrong? | `wrong` |
 //!
 //! What a table means is said in `spec`, where the command line's flags get their meaning as well: a module here only
-//! carries keys over. The first thing that is wrong is the error; nothing that may be a key is shown in it.
+//! carries keys over. Each table is read on its own, so that all that is wrong is said at once, the first mistake of each
+//! table and every wrong key; nothing that may be a key is shown in it.
 
 mod load;
 mod names;
@@ -20,6 +22,7 @@ mod source;
 mod table;
 mod target;
 mod workload;
+mod wrong;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +36,7 @@ use toml::de::DeTable;
 
 use self::source::Source;
 use self::table::Table;
+use self::wrong::Wrong;
 use crate::resolve::proxy;
 use crate::spec::{DEFAULT_REQUESTS, PRODUCTION_REQUESTS};
 use crate::{Budget, Error, Plan, Secrets};
@@ -82,53 +86,60 @@ impl Plan {
         let document = DeTable::parse(text).map_err(|error| {
             source.error_of_secret(error.span().unwrap_or_default(), error.message().to_string())
         })?;
-        let root = Table::check(source, &PLAN, document.get_ref(), 0..0)?;
+        let mut wrong = Wrong::default();
+        let root = Table::check(source, &PLAN, document.get_ref(), 0..0, &mut wrong);
         let mut secrets = Secrets::default();
         proxy::credentials(&env, &mut secrets);
         let mut reader = Reader { env, book, path, secrets };
-        reader.plan(&root, fresh_seed)
+        let plan = reader.plan(&root, fresh_seed, &mut wrong);
+        match (plan, wrong.into_error()) {
+            (Some(plan), None) => checked(plan, &root),
+            (_, Some(error)) => Err(error),
+            // Whatever is left out has left its error.
+            (None, None) => Err(root.error_here("the plan cannot be read")),
+        }
     }
 }
 
 impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
-    fn plan(&mut self, root: &Table<'_>, fresh_seed: u64) -> Result<Plan, Error> {
-        let targets = self.targets(root)?;
-        let protocol_table = root.table("protocol");
-        let workloads = self.workloads(root, protocol_table.as_ref())?;
+    /// The plan, where every part of it can be read.
+    fn plan(&mut self, root: &Table<'_>, fresh_seed: u64, wrong: &mut Wrong) -> Option<Plan> {
+        let sound = |key: &str, wrong: &Wrong| root.table(key).filter(|table| wrong.is_sound(table));
+        let targets = self.targets(root, wrong);
+        let protocol_table = sound("protocol", wrong);
+        let protocol_table = protocol_table.as_ref();
+        let workloads = self.workloads(root, protocol_table, wrong);
         let profiles = profile::kinds(root);
         let default =
             if profiles.contains(&ProfileKind::Production) { PRODUCTION_REQUESTS } else { DEFAULT_REQUESTS };
-        let trials = protocol::trials(protocol_table.as_ref())?.unwrap_or(default);
-        let loads = load::loads(root, trials)?;
-        names::filters(root, &targets, &workloads)?;
-        let conditions = protocol::conditions(protocol_table.as_ref(), &targets)?;
-        let plan = Plan {
+        let trials = wrong.keep(protocol::trials(protocol_table)).flatten().unwrap_or(default);
+        let loads = load::loads(root, trials, wrong);
+        names::filters(root, targets.as_deref(), workloads.as_deref(), wrong);
+        let conditions = wrong.keep(protocol::conditions(protocol_table, targets.as_deref()));
+        let count = root.tables("target").len();
+        let protocol = wrong.keep(protocol::protocol(protocol_table, count, fresh_seed));
+        let objectives = wrong.keep(protocol::objectives(protocol_table));
+        let profiles = profile::profiles(root, workloads.as_deref(), loads.as_deref(), wrong);
+        let compare = sound("compare", wrong);
+        let equivalence = wrong.keep(profile::equivalence(compare.as_ref()));
+        let monthly_requests = wrong.keep(profile::monthly_requests(compare.as_ref()));
+        let budget = wrong.keep(budget(sound("budget", wrong).as_ref()));
+        let conditions = conditions?;
+        Some(Plan {
             name: root.text("name").unwrap_or_else(|| self.stem()),
-            protocol: protocol::protocol(protocol_table.as_ref(), targets.len(), fresh_seed)?,
-            objectives: protocol::objectives(protocol_table.as_ref())?,
+            protocol: protocol?,
+            objectives: objectives?,
             gates: conditions.iter().filter_map(Condition::cell).cloned().collect(),
             pair_gates: conditions.iter().filter_map(Condition::pair).cloned().collect(),
-            profiles: profile::profiles(root, &workloads, &loads)?,
-            equivalence: profile::equivalence(root)?,
-            monthly_requests: profile::monthly_requests(root)?,
-            budget: budget(root)?,
-            targets,
-            workloads,
-            loads,
+            profiles: profiles?,
+            equivalence: equivalence?,
+            monthly_requests: monthly_requests?,
+            budget: budget?,
+            targets: targets?,
+            workloads: workloads?,
+            loads: loads?,
             secrets: std::mem::take(&mut self.secrets),
-        };
-        if plan.cells().next().is_none() {
-            return Err(
-                root.error("load", "no load is meant for any target and workload: nothing would be asked")
-            );
-        }
-        if let Some(protocol) = root.table("protocol") {
-            plan.check_warm().map_err(|reason| protocol.error("cache", format!("cache: {reason}")))?;
-        }
-        if let Some(budget) = root.table("budget") {
-            plan.check_prices().map_err(|error| budget.error("money", error.to_string()))?;
-        }
-        Ok(plan)
+        })
     }
 
     /// The run's name where none is given: the file's.
@@ -138,8 +149,24 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
     }
 }
 
-fn budget(root: &Table<'_>) -> Result<Budget, Error> {
-    let Some(table) = root.table("budget") else { return Ok(Budget::default()) };
+/// The plan, unless its parts do not go together.
+fn checked(plan: Plan, root: &Table<'_>) -> Result<Plan, Error> {
+    if plan.cells().next().is_none() {
+        return Err(
+            root.error("load", "no load is meant for any target and workload: nothing would be asked")
+        );
+    }
+    if let Some(protocol) = root.table("protocol") {
+        plan.check_warm().map_err(|reason| protocol.error("cache", format!("cache: {reason}")))?;
+    }
+    if let Some(budget) = root.table("budget") {
+        plan.check_prices().map_err(|error| budget.error("money", error.to_string()))?;
+    }
+    Ok(plan)
+}
+
+fn budget(table: Option<&Table<'_>>) -> Result<Budget, Error> {
+    let Some(table) = table else { return Ok(Budget::default()) };
     Ok(Budget {
         requests: table.parse("requests")?,
         tokens: table.parse("tokens")?,

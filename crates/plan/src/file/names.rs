@@ -1,6 +1,7 @@
 //! Names: none stands twice, and whatever is named exists.
 
 use super::table::{Table, Value, nearest};
+use super::wrong::Wrong;
 use crate::{Error, Target, Workload};
 
 /// Refuses a name among `tables` that another before it has. `names` are the resolved ones, in the same order.
@@ -21,17 +22,26 @@ pub(super) fn unique<'n>(
     Ok(())
 }
 
-/// Refuses a load's filter that names nothing.
-pub(super) fn filters(root: &Table<'_>, targets: &[Target], workloads: &[Workload]) -> Result<(), Error> {
+/// Refuses what a load's filters name that is not there; where targets or workloads are wrong, nobody knows.
+pub(super) fn filters(
+    root: &Table<'_>,
+    targets: Option<&[Target]>,
+    workloads: Option<&[Workload]>,
+    wrong: &mut Wrong,
+) {
     for table in root.tables("load") {
+        if !wrong.is_sound(&table) {
+            continue;
+        }
         for value in table.get("targets").iter().flat_map(Value::items) {
-            exists("target", &value, targets.iter().map(|target| target.name.as_str()))?;
+            let known = targets.map(|targets| targets.iter().map(|target| target.name.as_str()));
+            known.and_then(|known| wrong.keep(exists("target", &value, known)));
         }
         for value in table.get("workloads").iter().flat_map(Value::items) {
-            exists("workload", &value, workloads.iter().map(|workload| workload.name.as_str()))?;
+            let known = workloads.map(|workloads| workloads.iter().map(|workload| workload.name.as_str()));
+            known.and_then(|known| wrong.keep(exists("workload", &value, known)));
         }
     }
-    Ok(())
 }
 
 /// Refuses a `value` that is none of the `known` names.

@@ -4,6 +4,7 @@ use inferometer_metrics::{Equivalence, Gate, Profile, ProfileKind, lower_is_bett
 
 use super::names::exists;
 use super::table::{Name, Table, Value};
+use super::wrong::Wrong;
 use crate::value::Share;
 use crate::{Error, Load, Workload};
 
@@ -16,29 +17,37 @@ pub(super) fn kinds(root: &Table<'_>) -> Vec<ProfileKind> {
 /// What decisions are asked for.
 pub(super) fn profiles(
     root: &Table<'_>,
-    workloads: &[Workload],
-    loads: &[Load],
-) -> Result<Vec<Profile>, Error> {
-    let Some(table) = root.table("profile") else { return Ok(Vec::new()) };
-    let mut profiles = Vec::new();
-    for kind in kinds(root) {
-        let Some(table) = table.table(kind.name()) else { continue };
-        if let Some(workload) = table.get("workload") {
-            exists("workload", &workload, workloads.iter().map(|workload| workload.name.as_str()))?;
-        }
-        if let Some(load) = table.get("load") {
-            exists("load", &load, loads.iter().map(|load| load.name.as_str()))?;
-        }
-        let is_limit = |name: &Name<'_>| !["workload", "load"].contains(&name.text);
-        let limits = table.further().filter(|(name, _)| is_limit(name));
-        profiles.push(Profile {
-            kind,
-            workload: table.text("workload"),
-            load: table.text("load"),
-            limits: limits.map(|(name, value)| limit(&table, &name, &value)).collect::<Result<_, _>>()?,
-        });
+    workloads: Option<&[Workload]>,
+    loads: Option<&[Load]>,
+    wrong: &mut Wrong,
+) -> Option<Vec<Profile>> {
+    let Some(table) = root.table("profile") else { return Some(Vec::new()) };
+    let tables = kinds(root).into_iter().filter_map(|kind| Some((kind, table.table(kind.name())?)));
+    let read: Vec<Option<Profile>> =
+        tables.map(|(kind, table)| wrong.read(&table, || profile(kind, &table, workloads, loads))).collect();
+    read.into_iter().collect()
+}
+
+fn profile(
+    kind: ProfileKind,
+    table: &Table<'_>,
+    workloads: Option<&[Workload]>,
+    loads: Option<&[Load]>,
+) -> Result<Profile, Error> {
+    if let (Some(workload), Some(workloads)) = (table.get("workload"), workloads) {
+        exists("workload", &workload, workloads.iter().map(|workload| workload.name.as_str()))?;
     }
-    Ok(profiles)
+    if let (Some(load), Some(loads)) = (table.get("load"), loads) {
+        exists("load", &load, loads.iter().map(|load| load.name.as_str()))?;
+    }
+    let is_limit = |name: &Name<'_>| !["workload", "load"].contains(&name.text);
+    let limits = table.further().filter(|(name, _)| is_limit(name));
+    Ok(Profile {
+        kind,
+        workload: table.text("workload"),
+        load: table.text("load"),
+        limits: limits.map(|(name, value)| limit(table, &name, &value)).collect::<Result<_, _>>()?,
+    })
 }
 
 /// The condition that breaks a limit: above it, or below it where much is good.
@@ -56,10 +65,10 @@ fn limit(table: &Table<'_>, name: &Name<'_>, value: &Value<'_>) -> Result<Gate, 
     Ok(gate)
 }
 
-/// When two targets count as equal.
-pub(super) fn equivalence(root: &Table<'_>) -> Result<Equivalence, Error> {
+/// When two targets count as equal; `table` is `[compare]`.
+pub(super) fn equivalence(table: Option<&Table<'_>>) -> Result<Equivalence, Error> {
     let default = Equivalence::default();
-    let Some(value) = root.table("compare").and_then(|table| table.get("equivalence")) else {
+    let Some(value) = table.and_then(|table| table.get("equivalence")) else {
         return Ok(default);
     };
     let Some(table) = value.as_table() else {
@@ -70,9 +79,9 @@ pub(super) fn equivalence(root: &Table<'_>) -> Result<Equivalence, Error> {
     Ok(Equivalence { ratio, share })
 }
 
-/// Requests a month.
-pub(super) fn monthly_requests(root: &Table<'_>) -> Result<Option<u64>, Error> {
-    root.table("compare").map_or(Ok(None), |table| table.parse("monthly_requests"))
+/// Requests a month; `table` is `[compare]`.
+pub(super) fn monthly_requests(table: Option<&Table<'_>>) -> Result<Option<u64>, Error> {
+    table.map_or(Ok(None), |table| table.parse("monthly_requests"))
 }
 
 #[cfg(test)]

@@ -56,13 +56,17 @@ pub(super) fn objectives(table: Option<&Table<'_>>) -> Result<Option<Objectives>
     table.map_or(Ok(None), |table| table.parse("goodput"))
 }
 
-/// What fails the run; a condition on two targets names targets that there are.
-pub(super) fn conditions(table: Option<&Table<'_>>, targets: &[Target]) -> Result<Vec<Condition>, Error> {
-    let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+/// What fails the run; a condition on two targets names targets that there are, as far as these are known.
+pub(super) fn conditions(
+    table: Option<&Table<'_>>,
+    targets: Option<&[Target]>,
+) -> Result<Vec<Condition>, Error> {
+    let names: Option<Vec<&str>> =
+        targets.map(|targets| targets.iter().map(|target| target.name.as_str()).collect());
     let value = table.and_then(|table| table.get("fail_if"));
     let read = |typed: Value<'_>| {
         let condition: Condition = typed.parse()?;
-        let known = condition.pair().map_or(Ok(()), |gate| gate.check(&names));
+        let known = condition.pair().zip(names.as_ref()).map_or(Ok(()), |(gate, names)| gate.check(names));
         known.map_err(|error| typed.error(error.to_string()))?;
         Ok(condition)
     };

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::shape::{Kind, SHAPES, Shape};
 use super::source::Source;
+use super::wrong::Wrong;
 use crate::Error;
 use crate::secrets::names_a_key;
 use crate::spec::Fault;
@@ -17,7 +18,7 @@ use crate::spec::Fault;
 #[derive(Clone, Debug)]
 pub(super) struct Table<'a> {
     source: Source<'a>,
-    span: Range<usize>,
+    pub(super) span: Range<usize>,
     fields: &'a DeTable<'a>,
 }
 
@@ -30,27 +31,32 @@ pub(super) struct Value<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// `fields`, held against `shape` at every depth.
+    /// `fields`, held against `shape` at every depth; what is wrong goes to `wrong`.
     pub(super) fn check(
         source: Source<'a>,
         shape: &'static Shape,
         fields: &'a DeTable<'a>,
         span: Range<usize>,
-    ) -> Result<Self, Error> {
+        wrong: &mut Wrong,
+    ) -> Self {
         let table = Self { source, span, fields };
+        let before = wrong.count();
         let mut in_order: Vec<_> = fields.iter().collect();
         in_order.sort_by_key(|(name, _)| name.span().start);
         for (name, node) in in_order {
-            let kind = match shape.keys.iter().find(|key| key.name == name.get_ref().as_ref()) {
-                Some(key) => &key.kind,
-                None => shape
-                    .further
-                    .ok_or_else(|| source.error(name.span(), unknown_key(name.get_ref(), shape)))?,
-            };
-            let value = Value { source, span: node.span(), node: node.get_ref() };
-            value.check(name.get_ref(), kind)?;
+            let known = shape.keys.iter().find(|key| key.name == name.get_ref().as_ref());
+            match known.map(|key| &key.kind).or(shape.further) {
+                Some(kind) => {
+                    let value = Value { source, span: node.span(), node: node.get_ref() };
+                    value.check(name.get_ref(), kind, wrong);
+                }
+                None => wrong.add(source.error(name.span(), unknown_key(name.get_ref(), shape))),
+            }
         }
-        Ok(table)
+        if wrong.count() > before {
+            wrong.add_table(table.span.clone());
+        }
+        table
     }
 
     /// The value of `key`.
@@ -221,28 +227,39 @@ impl<'a> Value<'a> {
     }
 
     /// Whether it is what `kind` says, at every depth, and without a variable where none may stand.
-    fn check(&self, name: &str, kind: &'static Kind) -> Result<(), Error> {
+    fn check(&self, name: &str, kind: &'static Kind, wrong: &mut Wrong) {
+        match kind {
+            Kind::Either(kinds) if kind.takes(self.node) => {
+                kinds.iter().filter(|kind| kind.takes(self.node)).take(1).for_each(|kind| {
+                    self.check(name, kind, wrong);
+                });
+            }
+            Kind::Table(shape) | Kind::Tables(shape) if kind.takes(self.node) && !self.is_empty_list() => {
+                for table in self.items().iter().filter_map(Value::as_table) {
+                    Table::check(self.source, shape, table.fields, table.span, wrong);
+                }
+            }
+            _ => {
+                wrong.keep(self.check_alone(name, kind));
+            }
+        }
+    }
+
+    fn is_empty_list(&self) -> bool {
+        matches!(self.node, DeValue::Array(items) if items.is_empty())
+    }
+
+    /// The same for what holds no table whose keys are known.
+    fn check_alone(&self, name: &str, kind: &'static Kind) -> Result<(), Error> {
         if !kind.takes(self.node) {
             let said = format!("{name} is {}: give {}", a(self.node.type_str()), kind.expected());
             let is_secret = matches!(kind, Kind::Open) || self.may_hold_a_key(name);
             return Err(if is_secret { self.error_of_secret(said) } else { self.error(said) });
         }
-        if let DeValue::Array(items) = self.node
-            && items.is_empty()
-            && !matches!(kind, Kind::Json)
-        {
+        if self.is_empty_list() && !matches!(kind, Kind::Json) {
             return Err(self.error(format!("{name} is an empty list: give at least one, or leave it out")));
         }
         match kind {
-            Kind::Table(shape) | Kind::Tables(shape) => {
-                self.items().iter().filter_map(Value::as_table).try_for_each(|table| {
-                    Table::check(self.source, shape, table.fields, table.span).map(|_| ())
-                })
-            }
-            Kind::Either(kinds) => match kinds.iter().find(|kind| kind.takes(self.node)) {
-                Some(kind) => self.check(name, kind),
-                None => Ok(()),
-            },
             Kind::OneOf(words) => self.check_word(name, &words()),
             Kind::Open => Ok(()),
             _ => self.check_no_variable(name),

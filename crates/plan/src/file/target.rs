@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::names::unique;
 use super::table::{Table, Value, nearest};
+use super::wrong::Wrong;
 use super::{Reader, providers};
 use crate::presets::{Preset, preset};
 use crate::secrets::{is_variable_name, names_a_key};
@@ -17,15 +18,19 @@ const PRICE_SOURCE: &str = "the plan";
 
 impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
     /// Every target.
-    pub(super) fn targets(&mut self, root: &Table<'_>) -> Result<Vec<Target>, Error> {
+    pub(super) fn targets(&mut self, root: &Table<'_>, wrong: &mut Wrong) -> Option<Vec<Target>> {
         let tables = root.tables("target");
         if tables.is_empty() {
-            let remedy = "write a [[target]] with a provider or a url, and a model";
-            return Err(root.error("target", format!("the plan has no target: {remedy}")));
+            // What is no list of tables is wrong already.
+            if root.get("target").is_none() {
+                let remedy = "write a [[target]] with a provider or a url, and a model";
+                wrong.add(root.error("target", format!("the plan has no target: {remedy}")));
+            }
+            return None;
         }
-        let targets = tables.iter().map(|table| self.target(table)).collect::<Result<Vec<_>, _>>()?;
-        unique("target", &tables, targets.iter().map(|target| target.name.as_str()))?;
-        Ok(targets)
+        let targets = wrong.read_all(&tables, |table| self.target(table))?;
+        wrong.keep(unique("target", &tables, targets.iter().map(|target| target.name.as_str())))?;
+        Some(targets)
     }
 
     fn target(&mut self, table: &Table<'_>) -> Result<Target, Error> {

@@ -7,6 +7,7 @@ use inferometer_judge::{Check, Grader};
 use super::Reader;
 use super::names::unique;
 use super::table::Table;
+use super::wrong::Wrong;
 use crate::spec::{WorkloadSpec, check_temperature};
 use crate::{Error, Workload};
 
@@ -16,17 +17,19 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
         &self,
         root: &Table<'_>,
         protocol: Option<&Table<'_>>,
-    ) -> Result<Vec<Workload>, Error> {
-        let temperature = temperature(protocol)?.unwrap_or_default();
+        wrong: &mut Wrong,
+    ) -> Option<Vec<Workload>> {
+        let temperature = wrong.keep(temperature(protocol)).flatten().unwrap_or_default();
         let tables = root.tables("workload");
         if tables.is_empty() {
             let spec = WorkloadSpec { temperature, ..WorkloadSpec::default() };
-            return Ok(vec![spec.resolve().map_err(|fault| root.fault(fault))?]);
+            let built_in = wrong.keep(spec.resolve().map_err(|fault| root.fault(fault)))?;
+            return Some(vec![built_in]);
         }
-        let read = |table| self.workload(table, temperature);
-        let workloads = tables.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        unique("workload", &tables, workloads.iter().map(|workload| workload.name.as_str()))?;
-        Ok(workloads)
+        let workloads = wrong.read_all(&tables, |table| self.workload(table, temperature))?;
+        let names = workloads.iter().map(|workload| workload.name.as_str());
+        wrong.keep(unique("workload", &tables, names))?;
+        Some(workloads)
     }
 
     fn workload(&self, table: &Table<'_>, default_temperature: f64) -> Result<Workload, Error> {

@@ -232,6 +232,57 @@ fn profiles_and_the_rest() {
     behind(nobody, "5:12", &["there is no target 'b'"]);
 }
 
+/// All mistakes at once, in the order of the file; what rests on a table that is wrong is not guessed at.
+#[test]
+fn every_mistake_is_shown() {
+    let places = |text: &str| {
+        let said = read(text).err().map(|error| error.to_string()).unwrap_or_default();
+        let heads = said.lines().filter_map(|line| line.strip_prefix("dir/plan.toml:"));
+        let places: Vec<String> =
+            heads.map(|head| head.splitn(3, ':').take(2).collect::<Vec<_>>().join(":")).collect();
+        (places, said)
+    };
+    let text = "\
+nmae = \"x\"
+[[load]]
+concurrency = 0
+targets = [\"nobody\"]
+[[target]]
+url = \"ftp://h\"
+model = \"m\"
+[[target]]
+url = \"http://h\"
+modle = \"m\"
+stream = \"yes\"
+[[target]]
+provider = \"grok\"
+model = \"m\"
+[protocol]
+trials = 0
+warmup = 3
+temperature = -1
+fail_if = [\"ttfx_p95>1s\"]
+[profile.chat]
+workload = \"nothing\"
+[compare]
+equivalence = 0
+[budget]
+mony = 3";
+    let right =
+        ["1:1", "3:15", "6:7", "10:1", "11:10", "13:12", "16:10", "18:15", "19:12", "21:12", "23:15", "25:1"];
+    let (found, said) = places(text);
+    assert_eq!(found, right, "{said}");
+    assert!(said.contains("did you mean `model`?\n"), "{said}");
+    assert_eq!(said.lines().filter(|line| line.ends_with('^')).count(), right.len(), "{said}");
+    // A long list ends, and says so.
+    let (found, said) =
+        places(&format!("{TARGET}{}", (0..23).map(|n| format!("k{n} = 1\n")).collect::<String>()));
+    assert_eq!(found.len(), 20);
+    assert!(said.ends_with("\n\nand 3 more mistakes"), "{said}");
+    // A file that is no TOML has one mistake.
+    assert_eq!(places("[[target]\nmodle = 3\n= 4").0.len(), 1);
+}
+
 /// Whatever stands in a file, it is a plan or an error of one place.
 #[test]
 fn any_text_is_a_plan_or_an_error() {
