@@ -14,13 +14,33 @@ const INDENT: usize = 2;
 pub(crate) type Line = Vec<Text>;
 
 /// `table` in lines of at most `width` columns. A table that is too wide breaks its cells at spaces; one that still is
-/// becomes several below each other, each with the names of the rows; where a single column is too wide beside the
-/// names, each row becomes a list.
+/// loses its spare columns, from the right, and says which; else it becomes several below each other, each with the
+/// names of the rows; where a single column is too wide beside the names, each row becomes a list.
 pub(crate) fn lines(table: &Table, width: usize) -> Vec<Line> {
-    let table = cleaned(table);
+    let whole = cleaned(table);
+    let (table, left_out) = without_spare(&whole, width).unwrap_or((whole, Vec::new()));
     let Some(parts) = split(&table, width) else { return listed(&table, width) };
     let drawn = parts.iter().map(|(part, widths)| draw(part, widths)).collect::<Vec<_>>();
-    drawn.join(&Line::new())
+    let mut lines = drawn.join(&Line::new());
+    if !left_out.is_empty() {
+        let said = format!("for want of room without {}", left_out.join(", "));
+        lines.extend(wrap(&said, width).into_iter().map(|text| vec![Text::from(text)]));
+    }
+    lines
+}
+
+/// The table with as many of its spare columns as fit, and the heads of the others; `None` where it would not fit
+/// without any of them.
+fn without_spare(table: &Table, width: usize) -> Option<(Table, Vec<String>)> {
+    let mut chosen: Vec<usize> = (0..table.columns.len()).collect();
+    let mut left_out = Vec::new();
+    while fit(&table.only(&chosen), width).is_none() {
+        let is_spare = |i: &usize| table.columns.get(*i).is_some_and(|column| column.is_spare);
+        let at = chosen.iter().rposition(is_spare)?;
+        let column = table.columns.get(chosen.remove(at))?;
+        left_out.insert(0, column.head.replace('\u{a0}', " "));
+    }
+    Some((table.only(&chosen), left_out))
 }
 
 /// The fewest tables, taken from left to right, that each fit; with the widths of their columns.
@@ -143,6 +163,20 @@ mod tests {
         let drawn: Vec<String> =
             drawn.iter().map(|line| line.iter().map(|piece| piece.text.as_str()).collect()).collect();
         assert_eq!(drawn, expected, "at {width}");
+    }
+
+    #[test]
+    fn spare_columns_go_first_and_are_named() {
+        let columns = vec![Column::left("name"), Column::right("TTFT").spare(), Column::right("cost")];
+        let rows = vec![["a", "120\u{a0}ms", "$0.1"].map(Text::from).to_vec()];
+        let table = Table { columns, rows };
+        let drawn = |width| -> Vec<String> {
+            let text = |line: &Line| line.iter().map(|piece| piece.text.as_str()).collect();
+            lines(&table, width).iter().map(text).collect()
+        };
+        assert_eq!(drawn(18), ["name    TTFT  cost", "a     120 ms  $0.1"]);
+        assert_eq!(drawn(17), ["name  cost", "a     $0.1", "for want of room", "without TTFT"]);
+        assert!(drawn(7).iter().any(|line| line.contains("120")), "where it helps not, nothing is left out");
     }
 
     #[test]

@@ -75,15 +75,22 @@ impl Table {
 pub(crate) struct Column {
     pub(crate) head: String,
     pub(crate) is_right: bool,
+    /// Left out of a terminal that is too narrow for the whole table.
+    pub(crate) is_spare: bool,
 }
 
 impl Column {
     pub(crate) fn left(head: &str) -> Self {
-        Self { head: head.to_owned(), is_right: false }
+        Self { head: head.to_owned(), ..Self::default() }
     }
 
     pub(crate) fn right(head: &str) -> Self {
-        Self { head: head.to_owned(), is_right: true }
+        Self { head: head.to_owned(), is_right: true, ..Self::default() }
+    }
+
+    /// The same column, where there is room.
+    pub(crate) fn spare(self) -> Self {
+        Self { is_spare: true, ..self }
     }
 }
 

@@ -23,7 +23,7 @@ use side::Side;
 const MAX_PAIRS: usize = 500;
 
 /// Cells that are named in a warning.
-const MAX_NAMED: usize = 10;
+const MAX_NAMED: usize = 3;
 
 /// What the pairs say.
 #[derive(Default)]

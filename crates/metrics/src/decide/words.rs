@@ -34,8 +34,8 @@ impl Said<'_, '_> {
         said.extend(self.out());
         said.extend(self.p_not_best.map(|p| {
             let by = self.choice.by.words();
-            let is = if p.get() <= 0.0 { "is never" } else { "is" };
-            format!("Drawn anew from the same blocks, another {is} the best by {by}{}.", how_often(p.get()))
+            let other = if p.get() <= 0.0 { "no other" } else { "another" };
+            format!("In blocks drawn anew {other} is the best by {by}{}.", how_often(p.get()))
         }));
         said.extend(
             (!self.chosen.is_empty() && self.windows < FEW_WINDOWS).then(|| few_windows(self.windows)),
@@ -312,7 +312,7 @@ pub(super) fn scope(field: &Field<'_>, windows: u64) -> String {
 
 fn few_windows(windows: u64) -> String {
     let window = if windows == 1 { "window" } else { "windows" };
-    format!("It rests on {windows} time {window}, fewer than 3: at another hour it may be otherwise.")
+    format!("It rests on {windows} time {window}, fewer than 3: another hour may differ.")
 }
 
 fn unproven(outcome: &GateOutcome) -> String {

@@ -7,7 +7,7 @@ use crate::RunView;
 use crate::number::{NONE, rate, time};
 use crate::page::{Block, Column, Fact, Table, Text};
 
-use super::{cell, failures, gates, money, sweep};
+use super::{cell, client, failures, gates, money, sweep};
 
 /// The rest of a sweep's page. Beside the tables of a study there is no need of the table.
 pub(super) fn blocks(run: &RunView<'_>, cells: &[CellSummary], has_table: bool) -> Vec<Block> {
@@ -17,9 +17,8 @@ pub(super) fn blocks(run: &RunView<'_>, cells: &[CellSummary], has_table: bool) 
     if has_table {
         blocks.push(Block::Table(table(&named)));
     }
-    let client = if has_table { Fact::default() } else { worst_client(cells) };
-    let facts =
-        vec![client, by_cell(&named, failures::causes), by_cell(&named, gates::fact), unpriced(run, cells)];
+    let trust = if has_table { Fact::default() } else { worst_client(cells) };
+    let facts = vec![trust, failures::all(&named), by_cell(&named, gates::fact), unpriced(run, cells)];
     if facts.iter().any(|fact| !fact.lines.is_empty()) {
         blocks.push(Block::Facts(facts));
     }
@@ -29,13 +28,20 @@ pub(super) fn blocks(run: &RunView<'_>, cells: &[CellSummary], has_table: bool) 
 
 fn alarms(named: &[(&str, &CellSummary)]) -> Vec<Block> {
     let of = |name: &str| format!(" ({name})");
-    let mut said: Vec<String> =
-        named.iter().filter_map(|(name, cell)| cell::not_valid(cell, &of(name))).collect();
+    let not_valid = named.iter().filter(|(_, cell)| !cell.client.valid);
+    let groups = alike(not_valid.map(|(name, cell)| (*name, client::reasons(cell))));
+    let mut said: Vec<String> = groups.iter().map(|(reasons, names)| not_valid_all(reasons, names)).collect();
     if !said.is_empty() {
         said.push(cell::REMEDY.to_owned());
     }
     said.extend(named.iter().filter_map(|(name, cell)| cell::none_succeeded(cell, &of(name))));
     said.into_iter().map(|text| Block::Notice(Text::bad(text))).collect()
+}
+
+/// Of several, the numbers are those of the first.
+fn not_valid_all(reasons: &str, names: &[&str]) -> String {
+    let first = if names.len() > 1 { ", the first: " } else { ": " };
+    format!("NOT VALID ({}){first}{reasons}.", few(names))
 }
 
 /// How far each cell can be trusted, and what it cost. Columns that no cell has anything for are not drawn.
@@ -90,27 +96,34 @@ fn unpriced(run: &RunView<'_>, cells: &[CellSummary]) -> Fact {
 /// So many of the cells that a warning is about are named.
 const MAX_NAMED: usize = 3;
 
-/// Each warning once, with the cells it is about where that is not all of them. Warnings that differ in their numbers
-/// alone are one, with the numbers of the first.
-fn warnings(named: &[(&str, &CellSummary)]) -> Vec<Block> {
-    let kind = |warning: &str| warning.replace(|c: char| c.is_ascii_digit() || c == '.', "");
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, warning) in named.iter().flat_map(|(name, cell)| cell.warnings.iter().map(move |w| (*name, w)))
-    {
-        match said.iter_mut().find(|(known, _)| kind(known) == kind(warning)) {
+/// The first few names, and how many more there are.
+fn few(names: &[&str]) -> String {
+    let first = names.get(..names.len().min(MAX_NAMED)).unwrap_or_default().join(", ");
+    match names.len().saturating_sub(MAX_NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Texts that differ in their numbers alone, as the first of them, with the names of all.
+fn alike<'a>(said: impl Iterator<Item = (&'a str, String)>) -> Vec<(String, Vec<&'a str>)> {
+    let kind = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (name, text) in said {
+        match groups.iter_mut().find(|(known, _)| kind(known) == kind(&text)) {
             Some((_, names)) => names.push(name),
-            None => said.push((warning, vec![name])),
+            None => groups.push((text, vec![name])),
         }
     }
-    let line = |(warning, names): (&str, Vec<&str>)| {
-        let more = names.len().saturating_sub(MAX_NAMED);
-        let first = names.get(..names.len().min(MAX_NAMED)).unwrap_or_default().join(", ");
-        let of = match more {
-            _ if names.len() == named.len() => String::new(),
-            0 => format!(" ({first})"),
-            more => format!(" ({first} and {more} more)"),
-        };
+    groups
+}
+
+/// Each warning once, with the cells it is about where that is not all of them.
+fn warnings(named: &[(&str, &CellSummary)]) -> Vec<Block> {
+    let all = named.iter().flat_map(|(name, cell)| cell.warnings.iter().map(move |w| (*name, w.clone())));
+    let line = |(warning, names): (String, Vec<&str>)| {
+        let of = if names.len() == named.len() { String::new() } else { format!(" ({})", few(&names)) };
         Block::Notice(Text::warn(format!("warning{of}: {warning}")))
     };
-    said.into_iter().map(line).collect()
+    alike(all).into_iter().map(line).collect()
 }

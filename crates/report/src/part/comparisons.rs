@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{Comparison, Decision, Num, Standing, Statistic, Summary, name};
 
-use crate::number::{NONE, count, digits, percent, probability};
+use crate::number::{NONE, count, counted, digits, percent, probability};
 use crate::page::{Block, Column, Fact, Style, Table, Text};
 
 use super::ELSEWHERE;
@@ -14,10 +14,13 @@ const MAX_ROWS: usize = 40;
 const MAX_ON_SCREEN: usize = 15;
 
 /// So many rows of each declared family are shown on a screen where a decision says which.
-const MAX_OF_FAMILY: usize = 3;
+const MAX_OF_FAMILY: usize = 2;
 
-/// So many of the pairs that a note is about are named.
+/// So many of the pairs that a note is about are named; on a screen the first.
 const MAX_PAIRS: usize = 3;
+
+/// So many notes are shown on a screen.
+const MAX_NOTES: usize = 3;
 
 /// A side that nothing bounds.
 const OPEN: &str = "open";
@@ -26,12 +29,15 @@ const OPEN: &str = "open";
 pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     let all = &summary.comparisons;
     let chosen = if is_brief { top(summary) } else { first(all) };
+    // A decision on the same screen says how many would tell.
+    let is_decided = is_brief && summary.profiles.iter().any(|decision| !decision.chosen.is_empty());
+    let row = |comparison: &Comparison| row(comparison, is_brief, is_decided);
     let mut places: Vec<(String, Vec<Vec<Text>>)> = Vec::new();
     for comparison in &chosen {
         let place = place(comparison, is_brief);
         match places.iter_mut().find(|(known, _)| *known == place) {
-            Some((_, rows)) => rows.push(row(comparison, is_brief)),
-            None => places.push((place, vec![row(comparison, is_brief)])),
+            Some((_, rows)) => rows.push(row(comparison)),
+            None => places.push((place, vec![row(comparison)])),
         }
     }
     let table = |(place, rows)| {
@@ -46,7 +52,8 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     let exploratory = "; (exploratory) ones have none and prove nothing by themselves";
     let exploratory = if is_declared { "" } else { exploratory };
     let note = (!chosen.is_empty()).then(|| format!("p is Holm's within the declared family{exploratory}"));
-    let lines: Vec<Text> = [note, more].into_iter().flatten().chain(notes(&chosen)).map(Text::from).collect();
+    let notes = notes(&chosen, is_brief);
+    let lines: Vec<Text> = super::joined([note, more]).into_iter().chain(notes).map(Text::from).collect();
     let mut blocks: Vec<Block> = places.into_iter().flat_map(table).collect();
     if !lines.is_empty() {
         blocks.push(Block::Facts(vec![Fact { label: "reading", lines }]));
@@ -101,7 +108,7 @@ fn place(comparison: &Comparison, is_brief: bool) -> String {
 }
 
 /// What must be known beside the pairs, each note once with the pairs that it is about.
-fn notes(shown: &[&Comparison]) -> Vec<String> {
+fn notes(shown: &[&Comparison], is_brief: bool) -> Vec<String> {
     let mut said: Vec<(&str, Vec<String>)> = Vec::new();
     for comparison in shown {
         let pair = format!("{} against {}", comparison.a, comparison.b);
@@ -113,12 +120,19 @@ fn notes(shown: &[&Comparison]) -> Vec<String> {
             }
         }
     }
+    let max = if is_brief { 1 } else { MAX_PAIRS };
     let line = |(note, pairs): (&str, Vec<String>)| {
-        let more = pairs.len().saturating_sub(MAX_PAIRS);
+        let more = pairs.len().saturating_sub(max);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}: {note}", pairs.get(..pairs.len().min(MAX_PAIRS)).unwrap_or_default().join(", "))
+        format!("{}{more}: {note}", pairs.get(..pairs.len().min(max)).unwrap_or_default().join(", "))
     };
-    said.into_iter().map(line).collect()
+    let mut lines: Vec<String> = said.into_iter().map(line).collect();
+    let left = lines.len().saturating_sub(MAX_NOTES);
+    if is_brief && left > 0 {
+        lines.truncate(MAX_NOTES);
+        lines.push(format!("{} more in {ELSEWHERE}", counted(left as u64, "note", "notes")));
+    }
+    lines
 }
 
 fn is_told(comparison: &Comparison) -> bool {
@@ -136,14 +150,14 @@ fn columns(is_brief: bool) -> Vec<Column> {
     columns
 }
 
-fn row(comparison: &Comparison, is_brief: bool) -> Vec<Text> {
+fn row(comparison: &Comparison, is_brief: bool, is_decided: bool) -> Vec<Text> {
     let p = comparison.p_holm.or(comparison.p).map_or(NONE.to_owned(), |p| probability(p.get()));
     let figure = (!is_brief).then(|| Text::from(figure(comparison)));
     let cells = [
         Text::from(&comparison.a),
         Text::from(&comparison.b),
         Text::from(difference(comparison)),
-        verdict(comparison),
+        verdict(comparison, is_decided),
         Text::from(p),
         Text::from(count(comparison.n)),
     ];
@@ -182,7 +196,7 @@ fn difference(comparison: &Comparison) -> String {
     // A dash between two negative numbers cannot be read.
     let interval = |scale: f64| {
         let bound = |bound: Option<Num>| bound.map_or(OPEN.to_owned(), |bound| digits(bound.get() * scale));
-        format!("[{}, {}]", bound(value.lo), bound(value.hi))
+        format!("[{},\u{a0}{}]", bound(value.lo), bound(value.hi))
     };
     match comparison.unit.as_str() {
         "ratio" => format!("×\u{a0}{} {}", digits(shown.get()), interval(1.0)),
@@ -195,8 +209,8 @@ fn signed(text: String, value: f64) -> String {
     if value > 0.0 { format!("+{text}") } else { text }
 }
 
-/// The verdict on the first of the pair, in words.
-pub(super) fn verdict(comparison: &Comparison) -> Text {
+/// The verdict on the first of the pair, in words; unless `is_decided`, with the n that would tell.
+fn verdict(comparison: &Comparison, is_decided: bool) -> Text {
     match comparison.verdict {
         Standing::Better => Text { style: Style::Strong, text: "better".to_owned() },
         Standing::Worse => Text { style: Style::Strong, text: "worse".to_owned() },
@@ -204,6 +218,7 @@ pub(super) fn verdict(comparison: &Comparison) -> Text {
         Standing::NotDistinguishable => {
             let needed = comparison
                 .needed_n
+                .filter(|_| !is_decided)
                 .map(|[from, to]| format!(" (n\u{a0}=\u{a0}{}–{} would tell)", count(from), count(to)));
             Text::from(format!("not distinguishable{}", needed.unwrap_or_default()))
         }

@@ -5,16 +5,10 @@ use inferometer_metrics::{Candidate, Certainty, Decision, GateOutcome, GateResul
 use crate::number::{NONE, count, counted, percent};
 use crate::page::{Block, Column, Fact, Style, Table, Text};
 
-use super::ELSEWHERE;
+use super::{ELSEWHERE, out};
 
 /// Up to so many decisions are shown with all their evidence on a screen; of more, a table.
 const FULL_ON_SCREEN: usize = 3;
-
-/// Of those that are out, a screen gives so many with their reasons.
-const OUT_ON_SCREEN: usize = 2;
-
-/// What stands between the name of a target that is out and the reason.
-const OUT: &str = " is out: ";
 
 /// So many candidates stand in the table of constraints on a screen, besides those that are near.
 const BEST_ON_SCREEN: usize = 4;
@@ -33,7 +27,7 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     if !is_brief || decisions.len() <= FULL_ON_SCREEN {
         for (at, decision) in decisions.iter().enumerate() {
             let before = decisions.get(..at).filter(|_| is_brief).unwrap_or_default();
-            blocks.extend(full(&news(decision, before), is_brief));
+            blocks.extend(full(&news(decision, before), is_brief, is_brief && decisions.len() > 1));
         }
     }
     blocks
@@ -84,7 +78,7 @@ fn certainty(certainty: Certainty) -> Text {
     }
 }
 
-fn full(decision: &Decision, is_brief: bool) -> Vec<Block> {
+fn full(decision: &Decision, is_brief: bool, is_beside: bool) -> Vec<Block> {
     let (first, why) =
         decision.reasons.split_first().map_or(("", [].as_slice()), |(first, why)| (first, why));
     let style = match decision.certainty {
@@ -92,9 +86,11 @@ fn full(decision: &Decision, is_brief: bool) -> Vec<Block> {
         Certainty::Provisional => Style::Warn,
         Certainty::None => Style::Bad,
     };
-    let why = if is_brief { fewer_out(why) } else { why.to_vec() };
+    let why = if is_brief { out::together(why) } else { why.to_vec() };
     let lines = |texts: &[String]| texts.iter().map(Text::from).collect();
-    let fallback = decision.fallback.iter().map(|f| Text::from(format!("{}: {}", f.target, f.reason)));
+    // Of several decisions on a screen a table names it.
+    let fallback = decision.fallback.iter().filter(|_| !is_beside);
+    let fallback = fallback.map(|f| Text::from(format!("{}: {}", f.target, f.reason)));
     let scope = [&decision.scope].into_iter().filter(|scope| !scope.is_empty()).map(Text::from);
     let order = (!decision.order.is_empty()).then(|| Text::from(decision.order.join(", then ")));
     let mut blocks = vec![
@@ -118,7 +114,7 @@ fn news(decision: &Decision, before: &[Decision]) -> Decision {
     let is_new = |said: &String| {
         let all =
             |d: &Decision| d.reasons.contains(said) || d.would_change.contains(said) || d.scope == *said;
-        said.contains(OUT) || !before.iter().any(all)
+        said.contains(out::IS_OUT) || !before.iter().any(all)
     };
     let news = |said: &[String]| said.iter().filter(|said| is_new(said)).cloned().collect();
     let scope = if is_new(&decision.scope) { decision.scope.clone() } else { String::new() };
@@ -126,27 +122,6 @@ fn news(decision: &Decision, before: &[Decision]) -> Decision {
     let (first, why) = decision.reasons.split_at(decision.reasons.len().min(1));
     let reasons = [first.to_vec(), news(why)].concat();
     Decision { reasons, would_change: news(&decision.would_change), scope, ..decision.clone() }
-}
-
-/// The reasons, of which those why a target is out are only the first few; the others' names follow.
-fn fewer_out(reasons: &[String]) -> Vec<String> {
-    let mut shown: Vec<String> = Vec::new();
-    let mut left: Vec<&str> = Vec::new();
-    let mut last = 0;
-    let mut seen = 0;
-    for reason in reasons {
-        let who = reason.split_once(OUT).map(|(who, _)| who);
-        seen += usize::from(who.is_some());
-        match who.filter(|_| seen > OUT_ON_SCREEN) {
-            Some(who) => left.push(who),
-            None => shown.push(reason.clone()),
-        }
-        last = if who.is_some() { shown.len() } else { last };
-    }
-    if !left.is_empty() {
-        shown.insert(last, format!("Out too, for reasons in {ELSEWHERE}: {}.", left.join(", ")));
-    }
-    shown
 }
 
 /// The candidates that a table shows: on a screen the first few, and those that more evidence could make one of them.
@@ -176,16 +151,27 @@ fn constraints(candidates: &[Candidate], is_brief: bool) -> Vec<Block> {
     };
     // What holds for every one of them tells them not apart.
     let telling: Vec<&str> = all.iter().copied().filter(|gate| !is_brief || !is_met(gate)).collect();
-    let table = (!telling.is_empty()).then(|| Block::Table(constraints_of(&shown, &telling)));
+    // On a screen whoever holds all of it has its row in a number.
+    let is_open = |candidate: &&Candidate| {
+        let own = |c: &&GateOutcome| telling.contains(&c.gate.as_str());
+        !is_brief
+            || candidate.excluded.is_some()
+            || candidate.constraints.iter().filter(own).any(|c| c.result != GateResult::Met)
+    };
+    let rows: Vec<&Candidate> = shown.iter().copied().filter(is_open).collect();
+    let table = (!telling.is_empty()).then(|| Block::Table(constraints_of(&rows, &telling)));
     let met = all.len() - telling.len();
     let met = (met > 0).then(|| {
         let constraints = counted(met as u64, "constraint", "constraints");
         format!("shown to hold for the best {}: {constraints}", shown.len())
     });
+    let other = shown.len() - rows.len();
+    let other = (other > 0 && !telling.is_empty())
+        .then(|| format!("all of it for {}", counted(other as u64, "other", "others")));
     let left = candidates.len() - shown.len();
     let left = (left > 0)
         .then(|| format!("{} more in {ELSEWHERE}", counted(left as u64, "candidate", "candidates")));
-    let said = super::joined([met, left]).map(|said| Block::Notice(Text::from(said)));
+    let said = super::joined([met, other, left]).map(|said| Block::Notice(Text::from(said)));
     table.into_iter().chain(said).collect()
 }
 

@@ -7,8 +7,8 @@ use crate::page::{Block, Column, Fact, Table, Text};
 
 use super::sweep;
 
-/// A table for each of the two, where any cell has it. On a screen of cold starts only what was found, on both
-/// states of the connection together.
+/// A table for each of the two, where any cell has it. On a screen of cold starts both states of the connection
+/// together, and in words only where one was found.
 pub(super) fn blocks(cells: &[CellSummary], is_brief: bool) -> Vec<Block> {
     let names = sweep::names(cells);
     let named = || names.iter().map(String::as_str).zip(cells);
@@ -21,14 +21,12 @@ pub(super) fn blocks(cells: &[CellSummary], is_brief: bool) -> Vec<Block> {
         blocks.push(Block::Heading(
             "cold starts: first request after a gap − warm control, connect left out".to_owned(),
         ));
-        if !is_brief {
-            blocks.push(Block::Table(cold_table(&colds)));
-        }
+        blocks.push(Block::Table(cold_table(&colds, is_brief)));
         blocks.push(Block::Facts(vec![Fact { label: "found", lines: found(&colds, is_brief) }]));
     }
     if !bursts.is_empty() {
         blocks.push(Block::Heading("bursts: from rest to so many at once".to_owned()));
-        blocks.push(Block::Table(burst_table(&bursts)));
+        blocks.push(Block::Table(burst_table(&bursts, is_brief)));
         let notes = bursts.iter().flat_map(|(name, burst)| {
             let recovery = burst.recovery.note.iter();
             burst.notes.iter().chain(recovery).map(move |note| Text::warn(format!("{name}: {note}")))
@@ -50,36 +48,45 @@ fn states(cold: &ColdStarts, is_brief: bool) -> impl Iterator<Item = (&'static s
     states.into_iter().filter(move |(state, _)| is_shown(state))
 }
 
-fn cold_table(colds: &[(&str, &ColdStarts)]) -> Table {
+/// On a screen the states of the connection are shown together, by their difference.
+fn cold_table(colds: &[(&str, &ColdStarts)], is_brief: bool) -> Table {
     let mut columns = vec![Column::left(""), Column::right("gap"), Column::left("connection")];
     columns.extend(
         ["n", "cold TTFT p50", "warm TTFT p50", "difference p50", "beyond warm", "failed"].map(Column::right),
     );
+    let detail = |text: String| if is_brief { String::new() } else { text };
     let row = |name: &str, gap_s: f64, state: &str, start: &ColdStart| {
+        // Where there is no state in common, each is told apart.
+        let state = if state == "either" { detail(state.to_owned()) } else { state.to_owned() };
         vec![
             Text::from(name),
             Text::from(format!("{}\u{a0}s", digits(gap_s))),
             Text::from(state),
             Text::from(count(start.n)),
-            Text::from(median(&start.cold_ttft)),
-            Text::from(median(&start.warm_ttft)),
+            Text::from(detail(median(&start.cold_ttft))),
+            Text::from(detail(median(&start.warm_ttft))),
             Text::from(median(&start.penalty)),
             Text::from(of(&start.seen)),
             Text::bad_if(start.failed > 0, count(start.failed)),
         ]
     };
     let rows = colds.iter().flat_map(|(name, cold)| {
-        states(cold, false)
+        states(cold, is_brief)
             .filter(|(_, start)| start.n + start.failed > 0)
             .map(move |(state, start)| row(name, cold.gap_s, state, start))
     });
     Table { columns, rows: rows.collect() }
 }
 
-/// What was found, in the words of the figures.
+/// What was found, in the words of the figures; on a screen a difference that is none stands in the table alone.
 fn found(colds: &[(&str, &ColdStarts)], is_brief: bool) -> Vec<Text> {
+    let is_shown = |start: &ColdStart| {
+        let p50 = start.penalty.p50.as_ref();
+        !is_brief || p50.is_none_or(|p50| p50.value.is_none() || p50.lo.is_some_and(|lo| lo.get() > 0.0))
+    };
     let said = colds.iter().flat_map(|(name, cold)| {
         states(cold, is_brief)
+            .filter(|(_, start)| is_shown(start))
             .map(move |(state, start)| (format!("{name}, {state} connection"), &start.detail))
     });
     said.filter(|(_, detail)| !detail.is_empty())
@@ -98,22 +105,18 @@ fn back(recovery: &Rate) -> String {
     }
 }
 
-fn burst_table(bursts: &[(&str, &Bursts)]) -> Table {
+fn burst_table(bursts: &[(&str, &Bursts)], is_brief: bool) -> Table {
     let mut columns = vec![Column::left("")];
-    let heads = [
-        "size",
-        "bursts",
-        "sent within",
-        "rest TTFT p50",
-        "burst TTFT p50",
-        "p95 of all",
-        "refused (429)",
-        "failed",
-        "back after",
-    ];
+    let planned = ["size", "bursts", "sent within"].map(Column::right);
+    columns.extend(planned.map(|column| if is_brief { column.spare() } else { column }));
+    let heads =
+        ["rest TTFT p50", "burst TTFT p50", "p95 of all", "refused (429)", "failed", "n", "back after"];
     columns.extend(heads.map(Column::right));
-    let share = |share: &inferometer_metrics::Proportion| {
-        proportion(share).map_or(NONE.to_owned(), |shown| format!("{shown} ({})", of(share)))
+    // On a screen n has a column of its own.
+    let share = |share: &inferometer_metrics::Proportion| match proportion(share) {
+        Some(shown) if is_brief => shown,
+        Some(shown) => format!("{shown} ({})", of(share)),
+        None => NONE.to_owned(),
     };
     let row = |(name, burst): &(&str, &Bursts)| {
         let all = burst.ttft.all_attempts.as_deref();
@@ -128,6 +131,7 @@ fn burst_table(bursts: &[(&str, &Bursts)]) -> Table {
             Text::from(format!("{p95} {interval}").trim_end()),
             Text::bad_if(burst.refused.count > 0, share(&burst.refused)),
             Text::bad_if(burst.failed.count > 0, share(&burst.failed)),
+            Text::from(if is_brief { count(burst.refused.n) } else { String::new() }),
             Text::from(back(&burst.recovery)),
         ]
     };

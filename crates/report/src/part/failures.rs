@@ -11,6 +11,12 @@ use super::joined;
 /// So many distinct causes are shown.
 const MAX_CAUSES: usize = 5;
 
+/// So many distinct causes of all cells together are shown.
+const MAX_TOGETHER: usize = 10;
+
+/// So many of the cells that had a cause are named.
+const MAX_CELLS: usize = 4;
+
 /// So many characters of a server's message are shown.
 const MAX_MESSAGE: usize = 300;
 
@@ -41,18 +47,57 @@ pub(super) fn causes(cell: &CellSummary) -> Fact {
 }
 
 fn cause(cause: &Cause) -> String {
+    format!("{}\u{a0}× {} (first: request {})", count(cause.count), what(cause), cause.first_request)
+}
+
+/// The status, what the server said, and its code where it is not that of HTTP once more.
+fn what(cause: &Cause) -> String {
     let http = cause.http_status.map(|status| format!(" HTTP\u{a0}{status}"));
-    let code = cause.code.as_ref().map(|code| format!(" {}", cut(code)));
+    let is_http = |code: &&String| cause.http_status.is_some_and(|status| **code == status.to_string());
+    let code = cause.code.as_ref().filter(|code| !is_http(code)).map(|code| format!(" {}", cut(code)));
     let message = cause.message.as_ref().map(|message| format!(": {}", cut(message)));
-    format!(
-        "{}\u{a0}× {}{}{}{} (first: request {})",
-        count(cause.count),
-        cause.status.name(),
-        http.unwrap_or_default(),
-        code.unwrap_or_default(),
-        message.unwrap_or_default(),
-        cause.first_request
-    )
+    let parts = [http, code, message].map(Option::unwrap_or_default);
+    format!("{}{}", cause.status.name(), parts.concat())
+}
+
+/// A cause with the cells that had it, and how often each.
+struct Shared<'a> {
+    what: String,
+    first: &'a Cause,
+    cells: Vec<(&'a str, u64)>,
+}
+
+/// The causes of all cells, each once with the cells that had it; one cell's own behind its name.
+pub(super) fn all(named: &[(&str, &CellSummary)]) -> Fact {
+    let mut causes: Vec<Shared<'_>> = Vec::new();
+    for (name, seen) in
+        named.iter().flat_map(|(name, cell)| cell.failures.iter().map(move |seen| (*name, seen)))
+    {
+        let what = what(seen);
+        match causes.iter_mut().find(|shared| shared.what == what) {
+            Some(shared) => shared.cells.push((name, seen.count)),
+            None => causes.push(Shared { what, first: seen, cells: vec![(name, seen.count)] }),
+        }
+    }
+    let more = causes.len().saturating_sub(MAX_TOGETHER);
+    let mut lines: Vec<Text> =
+        causes.iter().take(MAX_TOGETHER).map(|shared| Text::bad(told(shared))).collect();
+    if more > 0 {
+        lines.push(format!("{} in samples.jsonl", counted(more as u64, "more cause", "more causes")).into());
+    }
+    Fact { label: "failures", lines }
+}
+
+fn told(shared: &Shared<'_>) -> String {
+    if let [(name, _)] = shared.cells.as_slice() {
+        return format!("{name}: {}", cause(shared.first));
+    }
+    let all: u64 = shared.cells.iter().map(|(_, n)| n).sum();
+    let named = shared.cells.iter().take(MAX_CELLS).map(|(name, n)| format!("{name}\u{a0}{}", count(*n)));
+    let left = shared.cells.len().saturating_sub(MAX_CELLS);
+    let more = (left > 0).then(|| format!("{left} more"));
+    let named: Vec<String> = named.chain(more).collect();
+    format!("{}\u{a0}× {} ({})", count(all), shared.what, named.join(", "))
 }
 
 /// The beginning of a long message; all of it is in the samples.

@@ -1,17 +1,17 @@
 //! Targets side by side: what matters of each, with intervals.
 
-use inferometer_metrics::{CellSummary, Metric, QuantilePoint, name};
+use inferometer_metrics::{CellSummary, Metric, Num, QuantilePoint, Rate, name};
 
 use crate::number::{NONE, Scale, count, digits, dollar_rate, point, proportion, share, time_point};
 use crate::page::{Block, Column, Table, Text};
 
 use super::sweep;
 
-/// A table per workload and load, a row per target.
-pub(super) fn blocks(cells: &[CellSummary]) -> Vec<Block> {
+/// A table per workload and load, a row per target. On a screen some figures stand only where there is room.
+pub(super) fn blocks(cells: &[CellSummary], is_brief: bool) -> Vec<Block> {
     let table = |(place, cells): (String, Vec<&CellSummary>)| {
-        let rows = cells.into_iter().map(row).collect();
-        [Block::Heading(place), Block::Table(Table { columns: columns(), rows })]
+        let rows = cells.into_iter().map(|cell| row(cell, is_brief)).collect();
+        [Block::Heading(place), Block::Table(Table { columns: columns(is_brief), rows })]
     };
     let is_ordinary = |place: &(String, Vec<&CellSummary>)| {
         // Cold starts and bursts have tables of their own.
@@ -33,24 +33,23 @@ pub(super) fn by_place(cells: &[CellSummary]) -> Vec<(String, Vec<&CellSummary>)
     places
 }
 
-fn columns() -> Vec<Column> {
-    let figures = [
-        "ok",
-        "TTFT\u{a0}p50",
-        "TTFT\u{a0}p95",
-        "latency p95",
-        "tokens/s",
-        "errors",
-        "useful",
-        "$\u{a0}per useful",
-    ];
-    let mut columns = vec![Column::left("target")];
-    columns.extend(figures.map(Column::right));
-    columns
+fn columns(is_brief: bool) -> Vec<Column> {
+    let spare = |column: Column| if is_brief { column.spare() } else { column };
+    vec![
+        Column::left("target"),
+        Column::right("ok"),
+        Column::right("TTFT\u{a0}p50"),
+        Column::right("TTFT\u{a0}p95"),
+        spare(Column::right("latency p95")),
+        spare(Column::right("tokens/s")),
+        spare(Column::right("errors")),
+        Column::right("useful"),
+        Column::right(if is_brief { "$\u{a0}per 1000 useful" } else { "$\u{a0}per useful" }),
+    ]
 }
 
 /// Times are over all attempts: a target that fails its slow requests must not look fast.
-fn row(cell: &CellSummary) -> Vec<Text> {
+fn row(cell: &CellSummary, is_brief: bool) -> Vec<Text> {
     let counts = &cell.counts;
     let time = |metric: &str, of: fn(&Metric) -> Option<&QuantilePoint>| {
         let metric = cell.metrics.get(metric);
@@ -61,8 +60,11 @@ fn row(cell: &CellSummary) -> Vec<Text> {
     let speed = cell.metrics.get(name::SPEED).and_then(|speed| point(speed.p50.as_ref()?, Scale::PLAIN));
     let errors = cell.metrics.get(name::ERROR_RATE).and_then(|rate| share(rate.value, rate.lo, rate.hi));
     let useful = proportion(&cell.validity.useful);
-    let cost = dollar_rate(&cell.cost.per_useful_usd)
-        .or_else(|| cell.cost.per_useful_usd.lo.map(|lo| format!("none; ≥\u{a0}${}", digits(lo.get()))));
+    // A thousand of them have digits that can be read.
+    let answers = if is_brief { 1_000.0 } else { 1.0 };
+    let per_useful = times(&cell.cost.per_useful_usd, answers);
+    let cost = dollar_rate(&per_useful)
+        .or_else(|| per_useful.lo.map(|lo| format!("none; ≥\u{a0}${}", digits(lo.get()))));
     let or_none = |text: Option<String>| Text::from(text.unwrap_or_else(|| NONE.to_owned()));
     vec![
         Text::from(&cell.target),
@@ -75,6 +77,11 @@ fn row(cell: &CellSummary) -> Vec<Text> {
         or_none(useful),
         or_none(cost),
     ]
+}
+
+fn times(rate: &Rate, factor: f64) -> Rate {
+    let times = |value: Option<Num>| value.and_then(|value| Num::new(value.get() * factor));
+    Rate { value: times(rate.value), lo: times(rate.lo), hi: times(rate.hi), note: rate.note.clone() }
 }
 
 /// How many of how many, and what lessens the whole row.

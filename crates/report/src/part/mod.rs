@@ -11,6 +11,7 @@ mod gates;
 mod matrix;
 mod models;
 mod money;
+mod out;
 mod requests;
 mod run;
 mod settings;
@@ -33,9 +34,12 @@ pub(crate) fn screen(run: &RunView<'_>) -> Vec<Block> {
     if cells.len() <= FULL_ON_SCREEN {
         return page(run);
     }
-    let mut blocks = run::opening(run);
-    blocks.extend(if is_study(run) { study(run, true) } else { sweep::blocks(cells) });
-    blocks.extend(brief::blocks(run, cells, !is_study(run)));
+    // Of several targets the decision comes first, and what lessens it with all that does.
+    let is_study = is_study(run);
+    let mut blocks = if is_study { run::state(run) } else { run::opening(run) };
+    blocks.extend(if is_study { study(run, true) } else { sweep::blocks(cells) });
+    blocks.extend(brief::blocks(run, cells, !is_study));
+    blocks.extend(is_study.then(|| run::cautions(run)).into_iter().flatten());
     blocks.extend(run::closing(run, true));
     blocks
 }
@@ -55,7 +59,7 @@ pub(crate) fn page(run: &RunView<'_>) -> Vec<Block> {
 }
 
 /// Where a screen's page leaves something out.
-const ELSEWHERE: &str = "report.html and summary.json";
+const ELSEWHERE: &str = "report.html";
 
 /// Whether a decision names this target: it is chosen, or stands by.
 fn is_named(summary: &Summary, target: &str) -> bool {
@@ -90,7 +94,7 @@ fn study(run: &RunView<'_>, is_brief: bool) -> Vec<Block> {
     let summary = run.summary;
     let cells = &summary.cells;
     let mut blocks = decision::blocks(summary, is_brief);
-    blocks.extend(matrix::blocks(cells));
+    blocks.extend(matrix::blocks(cells, is_brief));
     let facts = vec![
         Fact { label: "why empty", lines: matrix::gaps(cells) },
         Fact { label: "gates", lines: gates::lines(&summary.gates) },

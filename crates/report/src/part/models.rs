@@ -23,7 +23,9 @@ pub(super) fn blocks(run: &RunView<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = tables.flatten().collect();
     let facts = [levers(&run.summary.levers), front(run.summary)];
     if facts.iter().any(|fact| !fact.lines.is_empty()) {
-        blocks.push(Block::Heading("levers".to_owned()));
+        if blocks.is_empty() {
+            blocks.push(Block::Heading("levers".to_owned()));
+        }
         blocks.push(Block::Facts(facts.into()));
     }
     blocks
@@ -85,9 +87,9 @@ fn levers(levers: &[Lever]) -> Fact {
             if lever.figure == name::COST_PER_USEFUL { "cost per useful answer" } else { "TTFT p50" };
         let times = |ratio: Option<Num>| ratio.map(|ratio| format!("×\u{a0}{}", digits(ratio.get())));
         let within = times(lever.within_model)
-            .map(|ratio| format!("another provider of the same model: {ratio} (median over models)"));
-        let across = times(lever.across_models)
-            .map(|ratio| format!("another model, each at its best provider: {ratio}"));
+            .map(|ratio| format!("{ratio} by another provider of the model (median)"));
+        let across =
+            times(lever.across_models).map(|ratio| format!("{ratio} by another model at its best provider"));
         let said = super::joined([within, across].into_iter().chain(lever.notes.iter().cloned().map(Some)))?;
         Some(Text::from(format!("{figure} ({} {}): {said}", lever.workload, lever.load)))
     };

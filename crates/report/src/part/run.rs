@@ -7,6 +7,13 @@ use super::{client, warnings};
 
 /// What must be known before any figure is read.
 pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
+    let mut blocks = state(run);
+    blocks.extend(cautions(run));
+    blocks
+}
+
+/// How the run ended, and whether it was proven who answered.
+pub(super) fn state(run: &RunView<'_>) -> Vec<Block> {
     let mut notices = Vec::new();
     match run.ending() {
         Ending::Complete => {}
@@ -28,11 +35,14 @@ pub(super) fn opening(run: &RunView<'_>) -> Vec<Block> {
     if run.summary.cells.is_empty() {
         notices.push(Text::bad("nothing was measured: the run has no cell."));
     }
-    let mut blocks: Vec<Block> = notices.into_iter().map(Block::Notice).collect();
-    // That the run is incomplete has been said above.
+    notices.into_iter().map(Block::Notice).collect()
+}
+
+/// The warnings of the run as a whole.
+pub(super) fn cautions(run: &RunView<'_>) -> Vec<Block> {
+    // That the run is incomplete is said by its state.
     let is_said = |warning: &&String| run.ending() == Ending::Incomplete && warning.starts_with("incomplete");
-    blocks.extend(warnings(run.summary.warnings.iter().filter(|warning| !is_said(warning))));
-    blocks
+    warnings(run.summary.warnings.iter().filter(|warning| !is_said(warning)))
 }
 
 /// Where it all stands, and how to get it again; where the page is brief, also what it leaves out.

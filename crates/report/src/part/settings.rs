@@ -10,6 +10,9 @@ use super::{ELSEWHERE, is_wanted};
 /// So many rows are shown on a screen.
 const MAX_ON_SCREEN: usize = 12;
 
+/// Up to so many stand beside each other on a screen.
+const MAX_ACROSS: usize = 4;
+
 /// So many of those who saw an error are named.
 const MAX_SEEN: usize = 3;
 
@@ -35,34 +38,54 @@ pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
     }
     let settings =
         shown.get(..shown.len().min(if is_brief { MAX_ON_SCREEN } else { usize::MAX })).unwrap_or_default();
-    let mut columns = vec![Column::left("target"), Column::left("workload")];
-    columns.extend(NAMES.map(Column::right));
-    let row = |settings: &&Settings| {
-        let of = |name: &str| settings.values.iter().find(|setting| setting.name == name);
-        let mut cells = vec![Text::from(&settings.target), Text::from(&settings.workload)];
-        cells.extend(NAMES.map(|name| Text::from(of(name).map_or(String::new(), value))));
-        cells
-    };
-    let rows = settings.iter().map(row).collect();
+    let table = if is_brief && settings.len() <= MAX_ACROSS { across(settings) } else { down(settings) };
     let evidence =
         if is_brief { Vec::new() } else { settings.iter().flat_map(|settings| evidence(settings)).collect() };
     let note = format!(
-        "~ is a guess: too few answers to bound p99, or half a gap that was cold; the evidence of each is in {ELSEWHERE}"
+        "~ is a guess: too few answers to bound p99, or half a cold gap; the evidence is in {ELSEWHERE}"
     );
     let is_unsure = settings.iter().flat_map(|s| &s.values).any(is_low);
     let left = summary.settings.len() - settings.len();
     let left =
-        (left > 0).then(|| format!("{} more rows, for other targets, in {ELSEWHERE}", count(left as u64)));
-    let notes = is_unsure.then_some(note).into_iter().chain(left).map(Text::from);
+        (left > 0).then(|| format!("{} more targets and workloads in {ELSEWHERE}", count(left as u64)));
+    let notes = super::joined([is_unsure.then_some(note), left]).into_iter().map(Text::from);
     vec![
         Block::Heading("settings to copy".to_owned()),
-        Block::Table(Table { columns, rows }),
+        Block::Table(table),
         Block::Facts(vec![
             Fact { label: "reading", lines: notes.collect() },
             Fact { label: "evidence", lines: evidence },
             Fact { label: "retry", lines: retry(settings) },
         ]),
     ]
+}
+
+/// A row per target and workload.
+fn down(settings: &[&Settings]) -> Table {
+    let mut columns = vec![Column::left("target"), Column::left("workload")];
+    columns.extend(NAMES.map(Column::right));
+    let row = |settings: &&Settings| {
+        let mut cells = vec![Text::from(&settings.target), Text::from(&settings.workload)];
+        cells.extend(NAMES.map(|name| Text::from(of(settings, name))));
+        cells
+    };
+    Table { columns, rows: settings.iter().map(row).collect() }
+}
+
+/// A column per target and workload, the settings below each other.
+fn across(settings: &[&Settings]) -> Table {
+    let head = |settings: &&Settings| Column::right(&format!("{} {}", settings.target, settings.workload));
+    let columns = [Column::left("setting")].into_iter().chain(settings.iter().map(head)).collect();
+    let row = |name: &str| {
+        let values: Vec<String> = settings.iter().map(|settings| of(settings, name)).collect();
+        let is_any = values.iter().any(|value| !value.is_empty() && value != NONE);
+        is_any.then(|| [name.to_owned()].into_iter().chain(values).map(Text::from).collect())
+    };
+    Table { columns, rows: NAMES.into_iter().filter_map(row).collect() }
+}
+
+fn of(settings: &Settings, name: &str) -> String {
+    settings.values.iter().find(|setting| setting.name == name).map_or(String::new(), value)
 }
 
 fn is_low(setting: &Setting) -> bool {

@@ -252,9 +252,10 @@ fn no_line_is_wider_than_the_terminal_however_many_targets() {
         let widest = shown.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         assert!(widest <= width, "{widest} columns of {width}");
         assert!(shown.lines().count() < 300, "{} lines", shown.lines().count());
-        assert!(shown.contains("51 more comparisons in report.html and"), "{shown}");
+        assert!(shown.contains("51 more comparisons in"), "{shown}");
         assert!(shown.contains("11 candidates more in"), "{shown}");
-        assert!(shown.contains("12 more rows, for other targets, in"), "{shown}");
+        let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(in_one_line.contains("12 more targets and workloads in report.html"), "{shown}");
         assert!(!shown.contains("tokens/s per user p50"), "per-cell detail stays out of the terminal");
     }
 }
@@ -278,16 +279,39 @@ fn a_burst_that_was_not_felt_is_said_to_be_so() {
     assert!(shown(Some(345.0), None, "3 bursts are too few for an interval").contains("| 345 ms |"));
 }
 
-/// A screen gives the first few that are out with their reasons, and the others by name.
+/// A screen tells together who is out for one reason; the details give each its own.
 #[test]
-fn on_a_screen_few_that_are_out_have_reasons() {
+fn on_a_screen_those_that_are_out_alike_are_told_together() {
     let mut run = study();
     let out = |who: &str| format!("{who} is out: it fails more than 2 % of its requests (16 of 300).");
     run.summary.profiles[0].reasons.splice(2..2, ["a", "b", "c", "d"].map(out));
     let shown = run.render(Format::Table, 120, false);
-    assert!(shown.contains("b is out: it fails") && !shown.contains("c is out: it fails"), "{shown}");
-    assert!(shown.contains("Out too, for reasons in report.html and summary.json: c, d."), "{shown}");
+    assert!(shown.contains("Out since it fails more than 2 % of its requests: a, b, c and d."), "{shown}");
     assert!(run.render(Format::Md, 120, false).contains("d is out: it fails"));
+}
+
+/// What lessens every cell alike, and what failed alike, is said once, with how many it is about.
+#[test]
+fn on_a_screen_what_is_alike_is_said_once() {
+    let mut run = study();
+    let cause = inferometer_metrics::Cause {
+        status: inferometer_record::Status::HttpError,
+        http_status: Some(503),
+        code: Some("503".to_owned()),
+        message: Some("busy".to_owned()),
+        count: 3,
+        first_request: 7,
+    };
+    for (at, cell) in run.summary.cells.iter_mut().take(4).enumerate() {
+        (cell.client.valid, cell.client.reasons) = (false, vec![format!("a shard used 9{at} % of its core")]);
+        cell.failures = vec![cause.clone()];
+    }
+    let shown = run.render(Format::Table, 120, false);
+    let said = "NOT VALID (acme-small c4, bolt-small c4, acme-large c4 and 1 more), the first: a shard used 90 % of its";
+    assert!(shown.contains(said) && shown.matches("NOT VALID").count() == 1, "{shown}");
+    assert!(shown.contains("12 × http_error HTTP 503: busy (acme-small c4 3, "), "{shown}");
+    let details = run.render(Format::Md, 120, false);
+    assert_eq!(details.matches("NOT VALID: a shard").count(), 4, "each by itself in the details: {details}");
 }
 
 /// What one decision has said the next does not say again, but who is out of it.
