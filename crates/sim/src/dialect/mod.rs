@@ -9,6 +9,7 @@ mod chat;
 mod completions;
 mod gemini;
 mod ollama;
+mod responses;
 #[cfg(test)]
 mod testing;
 
@@ -24,13 +25,14 @@ use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// Every dialect that is spoken here. The first speaks where a request is in none.
-static TABLE: [&dyn Speak; 6] = [
+static TABLE: [&dyn Speak; 7] = [
     &chat::Chat,
     &completions::Completions,
     &anthropic::Anthropic,
     &azure::Azure,
     &gemini::Gemini,
     &ollama::Ollama,
+    &responses::Responses,
 ];
 
 /// A dialect, as a row of the table.

@@ -85,7 +85,22 @@ const GEMINI: Dialect = Dialect {
     input: 3,
 };
 
-const DIALECTS: [Dialect; 4] = [ANTHROPIC, AZURE, GEMINI, OLLAMA];
+const RESPONSES: Dialect = Dialect {
+    path: "/v1/responses",
+    whole_path: None,
+    body: |model, stream| json!({"model": model, "stream": stream, "input": "one two three"}),
+    key: "authorization: Bearer ",
+    content_type: "text/event-stream",
+    marks: [
+        r#""type":"response.output_text.delta","sequence_number":4,"item_id":"msg_sim","output_index":0,"content_index":0,"delta":" north""#,
+        "\"total_tokens\":6}}}\n\n",
+        r#""content":[{"type":"output_text","text":" north by west","annotations":[]}]}],"usage":{"input_tokens":3,"#,
+        r#"{"error":{"code":401,"#,
+    ],
+    input: 3,
+};
+
+const DIALECTS: [Dialect; 5] = [ANTHROPIC, AZURE, GEMINI, OLLAMA, RESPONSES];
 
 impl Dialect {
     fn ask(&self, client: &mut Client, model: &str, key: &str, stream: bool) -> Answer {
