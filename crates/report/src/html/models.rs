@@ -134,8 +134,8 @@ fn lever(lever: &Lever) -> Option<String> {
     });
     let said: Vec<String> = [within, across].into_iter().flatten().collect();
     let on = format!("{}, {}", lever.workload, lever.load);
-    let notes: String = lever.notes.iter().map(|note| format!(" · {note}")).collect();
-    (!said.is_empty()).then(|| format!("{} ({on}): {}{notes}.", title(&lever.figure), said.join("; ")))
+    let told = || std::iter::once(said.join("; ")).chain(lever.notes.iter().cloned()).collect::<Vec<_>>();
+    (!said.is_empty()).then(|| format!("{} ({on}): {}.", title(&lever.figure), told().join(" · ")))
 }
 
 #[cfg(test)]

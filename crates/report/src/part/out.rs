@@ -36,7 +36,8 @@ pub(super) fn together(reasons: &[String]) -> Vec<String> {
         match groups.iter_mut().find(|group| group.kind == kind) {
             Some(group) => group.names.push(name.to_owned()),
             None => {
-                groups.push(Group { kind, reason, sentence: sentence.clone(), names: vec![name.to_owned()] })
+                let names = vec![name.to_owned()];
+                groups.push(Group { kind, reason, sentence: sentence.clone(), names });
             }
         }
     }
