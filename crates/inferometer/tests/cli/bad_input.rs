@@ -61,7 +61,7 @@ fn a_value_that_is_none() {
         ("--isl", whole),
         ("--osl", whole),
         ("--temperature", "write it as 2 or 0.5"),
-        ("--cache", "possible values: bust, as-is"),
+        ("--cache", "possible values: bust, as-is, warm"),
         ("--seed", whole),
         ("--timeout", time),
         ("--connect-timeout", time),
