@@ -237,6 +237,12 @@ impl Assembly {
         self.choices.get_mut(at)
     }
 
+    /// The choice of this index, where it was opened or joined the last.
+    pub(crate) fn seen(&self, index: u64) -> Option<&ChoiceState> {
+        let found = self.choices.iter().find(|choice| choice.index == index);
+        found.or_else(|| self.choices.get(MAX_CHOICES - 1))
+    }
+
     fn place(&mut self, index: u64) -> usize {
         let found = self.choices.iter().position(|choice| choice.index == index);
         found.unwrap_or_else(|| {

@@ -89,18 +89,23 @@ pub struct Ask<'a> {
     pub extra: Option<&'a Map<String, Value>>,
 }
 
-/// What a dialect has no words for.
+/// What a dialect has no words for, or cannot do without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsayable {
     /// The dialect.
     pub dialect: Dialect,
     /// What it cannot say: a parameter's name, or a part of a message.
     pub what: String,
+    /// It is not there, and must be.
+    pub is_missing: bool,
 }
 
 impl fmt::Display for Unsayable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dialect, what } = self;
+        let Self { dialect, what, is_missing } = self;
+        if *is_missing {
+            return write!(f, "the dialect {dialect} cannot ask without `{what}`: give it a value");
+        }
         write!(f, "the dialect {dialect} cannot say `{what}`: ask without it, or in a dialect that can")
     }
 }
@@ -115,7 +120,21 @@ pub fn body(ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
 impl Ask<'_> {
     /// That this dialect cannot say `what`.
     pub(crate) fn unsayable(&self, what: impl Into<String>) -> Unsayable {
-        Unsayable { dialect: self.dialect, what: what.into() }
+        Unsayable { dialect: self.dialect, what: what.into(), is_missing: false }
+    }
+
+    /// An error where this is neither `said` nor among the extra fields: the dialect must be told.
+    pub(crate) fn require(&self, name: &str, said: bool) -> Result<(), Unsayable> {
+        if said || self.extra.is_some_and(|extra| extra.contains_key(name)) {
+            return Ok(());
+        }
+        Err(Unsayable { is_missing: true, ..self.unsayable(name) })
+    }
+
+    /// An error at the first of these parameters that is wished for.
+    pub(crate) fn refuse(&self, wished: &[(&str, bool)]) -> Result<(), Unsayable> {
+        let first = wished.iter().find(|(_, is_wished)| *is_wished);
+        first.map_or(Ok(()), |(name, _)| Err(self.unsayable(*name)))
     }
 }
 
@@ -144,6 +163,11 @@ impl<'a> Fields<'a> {
             self.put(name, value);
         }
         self
+    }
+
+    /// Writes a list where there is anything in it.
+    pub(crate) fn put_all(&mut self, name: &str, values: &[impl Serialize]) -> &mut Self {
+        self.put_some(name, Some(values).filter(|values| !values.is_empty()))
     }
 
     /// Writes a field of ours in chat's words, which a parameter of the same name replaces.

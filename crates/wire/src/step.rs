@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::assembly::{Assembly, MAX_OUTPUT};
-use crate::choice::Added;
+use crate::choice::{Added, ChoiceState};
 use crate::error::{self, Fault};
 use crate::finish::Finish;
 use crate::flags::Flag;
@@ -69,8 +69,8 @@ impl<'s> Step<'s> {
     }
 
     /// Whether nothing has been said yet in this choice.
-    pub(crate) fn is_silent(&mut self, choice: u64) -> bool {
-        self.answer.choice(choice).is_none_or(|choice| choice.is_silent())
+    pub(crate) fn is_silent(&self, choice: u64) -> bool {
+        self.answer.seen(choice).is_none_or(ChoiceState::is_silent)
     }
 
     /// New output of a choice. A dialect that gives one answer at a time has choice 0 alone.
@@ -85,13 +85,13 @@ impl<'s> Step<'s> {
 
     /// A tool call that comes whole, and with nothing to tell it from others (W12).
     pub(crate) fn add_call(&mut self, choice: u64, name: &str, arguments: &str) {
-        let index = self.answer.choice(choice).map_or(0, |choice| choice.tool_calls() as u64);
+        let index = self.answer.seen(choice).map_or(0, |choice| choice.tool_calls() as u64);
         self.add(choice, Pieces::call(index, "", name, arguments));
     }
 
     /// Whether a tool was called.
-    pub(crate) fn has_calls(&mut self, choice: u64) -> bool {
-        self.answer.choice(choice).is_some_and(|choice| choice.tool_calls() > 0)
+    pub(crate) fn has_calls(&self, choice: u64) -> bool {
+        self.answer.seen(choice).is_some_and(|choice| choice.tool_calls() > 0)
     }
 
     /// A finish reason in the server's words; empty text is none, and the first one stays. A reason that means an error
@@ -127,7 +127,7 @@ impl<'s> Step<'s> {
         self.is_ping = true;
     }
 
-    /// The message is of a kind that this dialect does not know: passed over, and counted.
+    /// The message is of a kind that this dialect does not know: counted, and mostly passed over.
     pub(crate) fn ignore(&mut self) {
         self.answer.ignored += 1;
     }

@@ -2,22 +2,25 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::request::{Ask, Message, Prompt, Unsayable};
 
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Role {
     System,
     User,
     Assistant,
 }
 
-/// One turn of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One turn of a conversation; as JSON, the message that most dialects have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Turn<'a> {
     pub(crate) role: Role,
+    #[serde(rename = "content")]
     pub(crate) text: Cow<'a, str>,
 }
 
@@ -28,6 +31,19 @@ pub(crate) struct Tool<'a> {
     pub(crate) description: Option<&'a str>,
     /// The JSON schema of its arguments.
     pub(crate) parameters: Option<&'a Value>,
+}
+
+impl Tool<'_> {
+    /// What every dialect says of a tool; the schema of its arguments stands under the dialect's own name.
+    pub(crate) fn said(&self, schema: &str) -> Map<String, Value> {
+        let mut said = Map::from_iter([("name".to_owned(), json!(self.name))]);
+        if let Some(description) = self.description {
+            said.insert("description".to_owned(), json!(description));
+        }
+        let none = || json!({"type": "object", "properties": {}});
+        said.insert(schema.to_owned(), self.parameters.cloned().unwrap_or_else(none));
+        said
+    }
 }
 
 /// Whether a tool must be called.

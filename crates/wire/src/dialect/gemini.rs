@@ -10,7 +10,7 @@ use crate::loose::Loose;
 use crate::pieces::Pieces;
 use crate::request::{Ask, Fields, Unsayable};
 use crate::step::Step;
-use crate::wishes::{Choice, Format, Role, Tool, Turn, Wishes};
+use crate::wishes::{Choice, Format, Role, Turn, Wishes};
 
 /// Gemini's `generateContent` and `streamGenerateContent`.
 pub(super) struct Gemini;
@@ -46,7 +46,7 @@ impl Speech for Gemini {
         let wishes = ask.wishes()?;
         let (system, turns) = ask.system_and_turns()?;
         let contents: Vec<_> = turns.iter().map(content).collect();
-        let tools: Vec<_> = wishes.tools.iter().map(declaration).collect();
+        let tools: Vec<_> = wishes.tools.iter().map(|tool| tool.said("parametersJsonSchema")).collect();
         let mut fields = Fields::new(ask);
         fields.put_some("systemInstruction", system.map(|text| json!({"parts": [{"text": text}]})));
         fields.put("contents", contents);
@@ -73,7 +73,9 @@ impl Speech for Gemini {
         for candidate in reply.candidates.unwrap_or_default() {
             let index = candidate.index.as_u64().unwrap_or(0);
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
-            parts.into_iter().for_each(|part| part.tell(index, step));
+            for part in parts {
+                part.tell(index, step);
+            }
             step.finish_turn(index, candidate.finish_reason.text());
         }
         Ok(())
@@ -158,11 +160,6 @@ impl Part<'_> {
 fn content(turn: &Turn<'_>) -> Value {
     let role = if turn.role == Role::Assistant { "model" } else { "user" };
     json!({"role": role, "parts": [{"text": turn.text}]})
-}
-
-fn declaration(tool: &Tool<'_>) -> Value {
-    let Tool { name, description, parameters } = *tool;
-    json!({"name": name, "description": description.unwrap_or_default(), "parametersJsonSchema": parameters})
 }
 
 fn calling(choice: Choice<'_>) -> Option<Value> {

@@ -5,13 +5,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Auth, Message, Speech, borrowed};
+use crate::error::is_said;
 use crate::few::Few;
 use crate::loose::Loose;
 use crate::pieces::Pieces;
 use crate::request::{Ask, Fields, Unsayable};
 use crate::step::Step;
 use crate::template::Channel;
-use crate::wishes::{Choice, Format, Role, Tool, Turn};
+use crate::wishes::{Choice, Format};
 
 /// Anthropic's Messages API.
 pub(super) struct Messages;
@@ -35,32 +36,26 @@ impl Speech for Messages {
 
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
         let wishes = ask.wishes()?;
-        // Every answer has a limit here.
-        let limit = wishes.max_tokens.ok_or_else(|| ask.unsayable("an answer without a token limit"))?;
-        if wishes.seed.is_some() {
-            return Err(ask.unsayable("seed"));
-        }
-        let format =
-            wishes.format.map(|format| output(&format).ok_or_else(|| ask.unsayable("response_format")));
+        // Every answer has a limit here, and JSON needs a schema.
+        ask.require("max_tokens", wishes.max_tokens.is_some())?;
+        let is_any_json = wishes.format == Some(Format::Json);
+        ask.refuse(&[("seed", wishes.seed.is_some()), ("response_format", is_any_json)])?;
         let (system, turns) = ask.system_and_turns()?;
-        let messages: Vec<_> = turns.iter().map(turn).collect();
-        let tools: Vec<_> = wishes.tools.iter().map(tool).collect();
+        let tools: Vec<_> = wishes.tools.iter().map(|tool| tool.said("input_schema")).collect();
         let mut fields = Fields::new(ask);
-        fields.put("model", ask.model).put_some("system", system).put("messages", messages);
-        fields.put("max_tokens", limit).put("stream", ask.stream);
+        fields.put("model", ask.model).put_some("system", system).put("messages", turns);
+        fields.put_some("max_tokens", wishes.max_tokens).put("stream", ask.stream);
         fields.put_some("temperature", wishes.temperature);
         fields.put_some("top_p", wishes.top_p).put_some("top_k", wishes.top_k);
-        fields.put_some("stop_sequences", (!wishes.stop.is_empty()).then_some(&wishes.stop));
-        fields
-            .put_some("tools", (!tools.is_empty()).then_some(tools))
-            .put_some("tool_choice", choice(wishes.choice));
-        fields.put_some("output_config", format.transpose()?);
+        fields.put_all("stop_sequences", &wishes.stop);
+        fields.put_all("tools", &tools).put_some("tool_choice", choice(wishes.choice));
+        fields.put_some("output_config", wishes.format.and_then(output));
         Ok(fields.into_json())
     }
 
     fn read(&self, message: Message<'_>, step: &mut Step<'_>) -> Result<(), serde_json::Error> {
         let event: Said<'_> = serde_json::from_str(message.text)?;
-        match event.kind.text() {
+        match message.kind(&event.kind) {
             "message_start" => {
                 let begun = event.message.unwrap_or_default();
                 step.label(begun.model.text(), begun.id.text());
@@ -68,12 +63,15 @@ impl Speech for Messages {
             }
             "content_block_start" => {
                 let index = event.index.as_u64().unwrap_or(0);
-                event.content_block.into_iter().for_each(|block| block.begin(index, step));
+                if let Some(block) = event.content_block {
+                    block.begin(index, step);
+                }
             }
             "content_block_delta" => {
                 let index = event.index.as_u64().unwrap_or(0);
                 let Some(delta) = event.delta else { return Ok(()) };
-                if let Some((channel, text)) = delta.plain() {
+                // Alike in its data is alike in its kind only where the data says it.
+                if let Some((channel, text)) = delta.plain().filter(|_| !event.kind.text().is_empty()) {
                     step.learn(message.text, (channel, 0, text));
                 }
                 delta.add(index, step);
@@ -92,10 +90,12 @@ impl Speech for Messages {
                 for (index, block) in event.content.into_iter().enumerate() {
                     block.whole(index as u64, step);
                 }
-                step.finish(0, event.stop_reason.text());
+                if !event.stop_reason.is_absent() {
+                    step.finish(0, event.stop_reason.text());
+                }
                 tell_usage(event.usage, step);
             }
-            _ if event.error.is_some() => step.fail(message.text),
+            _ if event.error.is_some_and(is_said) => step.fail(message.text),
             _ => step.ignore(),
         }
         Ok(())
@@ -209,17 +209,6 @@ fn tell_usage(usage: Option<&RawValue>, step: &mut Step<'_>) {
     }
 }
 
-fn turn(turn: &Turn<'_>) -> Value {
-    let role = if turn.role == Role::Assistant { "assistant" } else { "user" };
-    json!({"role": role, "content": turn.text})
-}
-
-fn tool(tool: &Tool<'_>) -> Value {
-    let empty = json!({"type": "object"});
-    let schema = tool.parameters.unwrap_or(&empty);
-    json!({"name": tool.name, "description": tool.description.unwrap_or_default(), "input_schema": schema})
-}
-
 fn choice(choice: Choice<'_>) -> Option<Value> {
     match choice {
         Choice::Unsaid => None,
@@ -230,8 +219,8 @@ fn choice(choice: Choice<'_>) -> Option<Value> {
     }
 }
 
-/// A schema that the answer must follow; for JSON of any shape there are no words.
-fn output(format: &Format<'_>) -> Option<Value> {
+/// A schema that the answer must follow.
+fn output(format: Format<'_>) -> Option<Value> {
     match format {
         Format::Json => None,
         Format::Schema { schema, .. } => Some(json!({"format": {"type": "json_schema", "schema": schema}})),

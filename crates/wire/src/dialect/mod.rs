@@ -86,6 +86,21 @@ pub(crate) struct Message<'a> {
     pub(crate) text: &'a str,
 }
 
+impl<'a> Message<'a> {
+    /// Of what kind the message is: what its data says, or else the event's name (W62).
+    fn kind<'k>(&self, said: &'k Loose<'_>) -> &'k str
+    where
+        'a: 'k,
+    {
+        match said.text() {
+            // An event without a name is a `message`, and may say so.
+            "" if self.name == b"message" => "",
+            "" => std::str::from_utf8(self.name).unwrap_or_default(),
+            kind => kind,
+        }
+    }
+}
+
 /// How a stream is cut into messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {

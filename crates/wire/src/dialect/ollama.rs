@@ -10,7 +10,7 @@ use crate::pieces::Pieces;
 use crate::request::{Ask, Fields, Unsayable};
 use crate::step::Step;
 use crate::template::Channel;
-use crate::wishes::{Choice, Format, Role, Tool, Turn, Wishes};
+use crate::wishes::{Choice, Format, Tool, Wishes};
 
 /// Ollama's `/api/chat`.
 pub(super) struct Ollama;
@@ -41,12 +41,11 @@ impl Speech for Ollama {
         if !matches!(wishes.choice, Choice::Unsaid | Choice::Auto) {
             return Err(ask.unsayable("tool_choice"));
         }
-        let messages: Vec<_> = ask.turns()?.iter().map(message).collect();
         let tools: Vec<_> = wishes.tools.iter().map(tool).collect();
         let mut fields = Fields::new(ask);
         // It streams unless told not to.
-        fields.put("model", ask.model).put("messages", messages).put("stream", ask.stream);
-        fields.put_some("tools", Some(tools).filter(|tools| !tools.is_empty()));
+        fields.put("model", ask.model).put("messages", ask.turns()?).put("stream", ask.stream);
+        fields.put_all("tools", &tools);
         fields.put_some("format", wishes.format.as_ref().map(format)).put("options", Options::of(&wishes));
         Ok(fields.into_json())
     }
@@ -148,18 +147,8 @@ fn tell_end(line: &str, step: &mut Step<'_>) {
     }
 }
 
-fn message(turn: &Turn<'_>) -> Value {
-    let role = match turn.role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-    };
-    json!({"role": role, "content": turn.text})
-}
-
 fn tool(tool: &Tool<'_>) -> Value {
-    let Tool { name, description, parameters } = *tool;
-    json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}})
+    json!({"type": "function", "function": tool.said("parameters")})
 }
 
 fn format(format: &Format<'_>) -> Value {

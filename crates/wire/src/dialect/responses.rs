@@ -4,14 +4,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Message, Speech};
+use super::{Message, Speech, borrowed};
 use crate::error::is_said;
 use crate::few::Few;
 use crate::loose::Loose;
 use crate::pieces::Pieces;
 use crate::request::{Ask, Fields, Unsayable};
 use crate::step::Step;
-use crate::wishes::{Choice, Format, Role, Tool, Turn};
+use crate::template::Channel;
+use crate::wishes::{Choice, Format, Tool};
 
 /// OpenAI's Responses API.
 pub(super) struct Responses;
@@ -27,55 +28,56 @@ impl Speech for Responses {
 
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
         let wishes = ask.wishes()?;
-        let unsayable = [
+        ask.refuse(&[
             ("seed", wishes.seed.is_some()),
             ("stop", !wishes.stop.is_empty()),
             ("top_k", wishes.top_k.is_some()),
-        ];
-        if let Some((name, _)) = unsayable.iter().find(|(_, is_wished)| *is_wished) {
-            return Err(ask.unsayable(*name));
-        }
+        ])?;
         let (system, turns) = ask.system_and_turns()?;
-        let input: Vec<_> = turns.iter().map(turn).collect();
         let tools: Vec<_> = wishes.tools.iter().map(tool).collect();
         let mut fields = Fields::new(ask);
-        fields.put("model", ask.model).put_some("instructions", system).put("input", input);
+        fields.put("model", ask.model).put_some("instructions", system).put("input", turns);
         // Nothing is to be kept by the server: each request says all that it is about.
         fields.put("stream", ask.stream).put("store", false);
         fields.put_some("max_output_tokens", wishes.max_tokens).put_some("temperature", wishes.temperature);
         fields.put_some("top_p", wishes.top_p).put_some("text", wishes.format.as_ref().map(format));
-        fields
-            .put_some("tools", (!tools.is_empty()).then_some(tools))
-            .put_some("tool_choice", choice(wishes.choice));
+        fields.put_all("tools", &tools).put_some("tool_choice", choice(wishes.choice));
         Ok(fields.into_json())
     }
 
     fn read(&self, message: Message<'_>, step: &mut Step<'_>) -> Result<(), serde_json::Error> {
         let event: Said<'_> = serde_json::from_str(message.text)?;
-        let kind = event.kind.text();
-        match kind.strip_prefix("response.").unwrap_or(kind) {
-            "output_item.added" => {
-                event.item.into_iter().for_each(|item| item.begin(event.output_index.as_u64(), step))
-            }
-            "completed" | "incomplete" | "failed" | "cancelled" | "done" => {
-                event.response.into_iter().for_each(|response| response.end(message.text, step));
+        let kind = message.kind(&event.kind);
+        match kind.rsplit_once('.').unwrap_or(("", kind)) {
+            ("response", end @ ("completed" | "incomplete" | "failed" | "cancelled" | "done")) => {
+                if let Some(times) = event.timings {
+                    step.timing(times.get());
+                }
+                event.response.unwrap_or_default().end(end, step);
                 step.done();
             }
-            "created" | "in_progress" | "queued" => {
-                event
-                    .response
-                    .iter()
-                    .for_each(|response| step.label(response.model.text(), response.id.text()));
+            ("response", "created" | "in_progress" | "queued") => {
+                let begun = event.response.unwrap_or_default();
+                step.label(begun.model.text(), begun.id.text());
             }
-            "error" => step.fail(message.text),
-            "ping" | "keepalive" => step.ping(),
-            delta if delta.ends_with(".delta") => event.add(step),
+            ("response.output_item", "added") => {
+                let index = event.output_index.as_u64().unwrap_or(0);
+                event.item.unwrap_or_default().begin(index, step);
+            }
+            (of, "delta") => {
+                // Alike in its data is alike in its kind only where the data says it.
+                if let Some((channel, text)) = event.plain() {
+                    step.learn(message.text, (channel, 0, text));
+                }
+                event.add(of, step);
+            }
             // They tell again what came in pieces (W79).
-            done if done.ends_with(".done") => {}
-            "content_part.added" | "reasoning_summary_part.added" => {}
+            (_, "done") | ("response.content_part" | "response.reasoning_summary_part", "added") => {}
+            ("", "error") => step.fail(message.text),
+            ("", "ping" | "keepalive") => step.ping(),
             _ if event.object.text() == "response" => {
                 let response: Response<'_> = serde_json::from_str(message.text)?;
-                response.whole(message.text, step);
+                response.end("", step);
             }
             _ if event.error.is_some_and(is_said) => step.fail(message.text),
             _ => step.ignore(),
@@ -102,23 +104,38 @@ struct Said<'a> {
     response: Option<Response<'a>>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
+    /// llama.cpp's own times.
+    #[serde(borrow)]
+    timings: Option<&'a RawValue>,
 }
 
 impl Said<'_> {
-    /// Output is what comes in a delta; one of an unknown kind too, as far as it is text (W77).
-    fn add(self, step: &mut Step<'_>) {
-        let kind = self.kind.text();
+    /// The one text that an event of a kind which adds nothing else holds.
+    fn plain(&self) -> Option<(Channel, &str)> {
+        let channel = match self.kind.text() {
+            "response.output_text.delta" => Channel::Content,
+            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => Channel::Reasoning,
+            _ => return None,
+        };
+        Some((channel, borrowed(&self.delta)?))
+    }
+
+    /// Output is what comes in a delta `of` something; of something unknown too, as far as it is text (W77).
+    fn add(&self, of: &str, step: &mut Step<'_>) {
         let index = self.output_index.as_u64().unwrap_or(0);
         let text = self.delta.text();
-        let pieces = match kind {
-            _ if kind.contains("reasoning") => Pieces::reasoning(text),
-            _ if kind.contains("refusal") => Pieces::refusal(text),
-            _ if kind.contains("arguments") => Pieces::call(index, "", "", text),
-            _ if kind.contains("audio.transcript") || kind.contains("audio_transcript") => {
-                Pieces::audio(text)
+        let pieces = match of {
+            "response.output_text" => Pieces::content(text),
+            _ if text.is_empty() => Pieces::default(),
+            _ if of.contains("reasoning") => Pieces::reasoning(text),
+            _ if of.contains("refusal") => Pieces::refusal(text),
+            _ if of.contains("arguments") => Pieces::call(index, "", "", text),
+            _ if of.contains("transcript") => Pieces::audio(text),
+            _ if of.contains("audio") => Pieces::audio_data(),
+            _ => {
+                step.ignore();
+                Pieces::content(text)
             }
-            _ if kind.contains("audio") => Pieces::audio_data(),
-            _ => Pieces::content(text),
         };
         step.add(0, pieces);
     }
@@ -151,35 +168,43 @@ struct Incomplete<'a> {
 }
 
 impl Response<'_> {
-    /// How it ended (W78), and what was counted (W80).
-    fn end(&self, text: &str, step: &mut Step<'_>) {
+    /// How it ended (W78) and what was counted (W80). `told` is its status where it states none itself. What it says is
+    /// new only where nothing came in pieces: of a response that was not streamed, or came as one event (W19).
+    fn end(self, told: &str, step: &mut Step<'_>) {
         step.label(self.model.text(), self.id.text());
-        if let Some(usage) = self.usage.filter(|usage| usage.get() != "null") {
+        if let Some(usage) = self.usage {
             step.usage(usage.get());
         }
-        match self.status.text() {
-            "failed" | "cancelled" => match self.error.filter(|error| is_said(error)) {
-                Some(error) => step.fail(error.get()),
-                None => step.fail(&json!({"error": {"code": self.status.text()}}).to_string()),
-            },
-            "incomplete" => {
-                let reason = self.incomplete_details.as_ref().map_or("", |details| details.reason.text());
-                step.finish(0, if reason.is_empty() { "incomplete" } else { reason });
+        if step.is_silent(0) {
+            for (item, index) in self.output.into_iter().zip(0..) {
+                item.whole(index, step);
             }
-            "" if self.error.is_some_and(is_said) => step.fail(text),
-            _ => {
-                let reason = if step.has_calls(0) { "tool_calls" } else { "stop" };
-                step.finish(0, reason);
-            }
+        }
+        let failure = self.error.filter(|error| is_said(error));
+        match (self.status.text(), failure) {
+            (_, Some(error)) => step.fail(error.get()),
+            ("", None) => finish(told, self.incomplete_details, step),
+            (status, None) => finish(status, self.incomplete_details, step),
         }
     }
+}
 
-    /// A response that was not streamed.
-    fn whole(mut self, text: &str, step: &mut Step<'_>) {
-        for (index, item) in std::mem::take(&mut self.output).into_iter().enumerate() {
-            item.whole(index as u64, step);
+fn finish(status: &str, details: Option<Incomplete<'_>>, step: &mut Step<'_>) {
+    match status {
+        "" => {}
+        "completed" | "done" => {
+            let reason = if step.has_calls(0) { "tool_calls" } else { "stop" };
+            step.finish(0, reason);
         }
-        self.end(text, step);
+        "incomplete" => {
+            let details = details.unwrap_or_default();
+            let reason = details.reason.text();
+            step.finish(0, if reason.is_empty() { "incomplete" } else { reason });
+        }
+        _ => {
+            let message = format!("the response ended as {status}");
+            step.fail(&json!({"code": status, "message": message}).to_string());
+        }
     }
 }
 
@@ -214,9 +239,9 @@ struct Part<'a> {
 
 impl Item<'_> {
     /// A beginning is structure, but for the name of a function.
-    fn begin(self, index: Option<u64>, step: &mut Step<'_>) {
+    fn begin(self, index: u64, step: &mut Step<'_>) {
         if self.kind.text() == "function_call" {
-            step.add(0, Pieces::call(index.unwrap_or(0), self.call_id.text(), self.name.text(), ""));
+            step.add(0, Pieces::call(index, self.call_id.text(), self.name.text(), ""));
         }
     }
 
@@ -237,14 +262,12 @@ impl Item<'_> {
     }
 }
 
-fn turn(turn: &Turn<'_>) -> Value {
-    let role = if turn.role == Role::Assistant { "assistant" } else { "user" };
-    json!({"role": role, "content": turn.text})
-}
-
 fn tool(tool: &Tool<'_>) -> Value {
-    let Tool { name, description, parameters } = *tool;
-    json!({"type": "function", "name": name, "description": description, "parameters": parameters, "strict": false})
+    let mut said = tool.said("parameters");
+    said.insert("type".to_owned(), json!("function"));
+    // Strict by default, which not every schema can be.
+    said.insert("strict".to_owned(), json!(false));
+    Value::Object(said)
 }
 
 fn choice(choice: Choice<'_>) -> Option<Value> {

@@ -1,6 +1,7 @@
 //! One way to check an answer: literal bytes in, what was seen out, the same in every cut.
 
 use inferometer_wire::{Answer, Decoder, Dialect, End, Event, Head, Outcome, Output};
+use serde_json::Value;
 
 /// An answer's bytes with all that surrounds them.
 #[derive(Clone)]
@@ -30,6 +31,16 @@ pub(crate) fn bytes(body: impl AsRef<[u8]>) -> Scenario {
 /// A streamed chat answer whose events carry this data.
 pub(crate) fn events(data: &[&str]) -> Scenario {
     bytes(data.iter().flat_map(|data| ["data: ", data, "\n\n"]).collect::<String>())
+}
+
+/// The same of events that are named as their data names them.
+pub(crate) fn named_events(data: &[&str]) -> Scenario {
+    let name = |data: &str| serde_json::from_str::<Value>(data).unwrap()["type"].as_str().unwrap().to_owned();
+    bytes(
+        data.iter()
+            .flat_map(|data| ["event: ", &name(data), "\ndata: ", data, "\n\n"].map(str::to_owned))
+            .collect::<String>(),
+    )
 }
 
 impl Scenario {

@@ -119,7 +119,7 @@ fn what_is_sent_and_where() {
     let sent: Value = serde_json::from_slice(&body(&ask).unwrap()).unwrap();
     let right = json!({
         "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
-        "tools": [{"functionDeclarations": [{"name": "f", "description": "", "parametersJsonSchema": {"type": "object"}}]}],
+        "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {"type": "object"}}]}],
         "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
         "generationConfig": {"maxOutputTokens": 8, "temperature": 0.0, "seed": 7, "stopSequences": ["x"]},
     });

@@ -82,7 +82,7 @@ fn scenario(dialect: Dialect, body: &str) -> Scenario {
 }
 
 fn dialects() -> impl Strategy<Value = Dialect> {
-    select(&Dialect::ALL[..])
+    select(Dialect::ALL)
 }
 
 fn render(stream: &[&str]) -> String {

@@ -4,7 +4,7 @@ use inferometer_wire::request::{Ask, Message, Prompt, TokenField, body};
 use inferometer_wire::{Auth, Dialect, Identity, endpoint};
 use serde_json::{Value, json};
 
-use crate::common::{Scenario, bytes};
+use crate::common::{Scenario, named_events};
 
 const START: &str = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"model":"c","stop_reason":null,"usage":{"input_tokens":25,"output_tokens":1}}}"#;
 const TEXT: &str = r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
@@ -15,9 +15,7 @@ const DELTA: &str = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"
 const END: &str = r#"{"type":"message_stop"}"#;
 
 fn events(data: &[&str]) -> Scenario {
-    let name = |data: &str| serde_json::from_str::<Value>(data).unwrap()["type"].as_str().unwrap().to_owned();
-    let body: String = data.iter().map(|data| format!("event: {}\ndata: {data}\n\n", name(data))).collect();
-    Scenario { dialect: Dialect::Messages, ..bytes(body) }
+    Scenario { dialect: Dialect::Messages, ..named_events(data) }
 }
 
 #[test]
@@ -120,6 +118,16 @@ fn a_whole_message() {
     assert_eq!((said.content.as_str(), said.reasoning.as_str()), ("abc", "so"));
     assert_eq!((said.tools[0].name.as_str(), said.tools[0].arguments.as_str()), ("f", r#"{"a":1}"#));
     assert_eq!(answer.usage.unwrap().output, Some(9));
+    Scenario { body: r#"{"type":"message"}"#.into(), ..whole }.check("", "protocol not_an_answer", "");
+}
+
+#[test]
+fn w62_the_kind_may_stand_in_the_event_s_name_alone() {
+    let whole = events(&[START, TEXT, A, BC, STOP, DELTA, END]);
+    let text = String::from_utf8(whole.body.clone()).unwrap();
+    let kinds = ["message_start", "content_block_start", "content_block_delta", "message_delta"];
+    let unnamed = kinds.iter().fold(text, |text, kind| text.replace(&format!("\"type\":\"{kind}\","), ""));
+    Scenario { body: unnamed.into_bytes(), ..whole }.check("a1 a3", "complete", "");
 }
 
 #[test]
@@ -159,7 +167,7 @@ fn what_is_sent_and_where() {
     };
     assert_eq!(refused(json!({"seed": 7}), Some(8)), "seed");
     assert_eq!(refused(json!({"response_format": {"type": "json_object"}}), Some(8)), "response_format");
-    assert_eq!(refused(json!({}), None), "an answer without a token limit");
+    assert_eq!(refused(json!({}), None), "max_tokens");
     for base in ["https://h", "https://h/v1", "https://h/v1/messages", "https://h/v1/chat/completions"] {
         assert_eq!(
             endpoint(base, Dialect::Messages, "c", true).as_deref(),

@@ -4,7 +4,7 @@ use inferometer_wire::request::{Ask, Message, Prompt, TokenField, body};
 use inferometer_wire::{Dialect, endpoint};
 use serde_json::{Value, json};
 
-use crate::common::{Scenario, bytes};
+use crate::common::{Scenario, named_events};
 
 const CREATED: &str = r#"{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress","model":"o","output":[],"usage":null},"sequence_number":0}"#;
 const ADDED: &str = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m","content":[],"role":"assistant"},"sequence_number":1}"#;
@@ -18,9 +18,7 @@ const ITEM_DONE: &str = r#"{"type":"response.output_item.done","output_index":0,
 const COMPLETED: &str = r#"{"type":"response.completed","response":{"id":"resp_1","object":"response","status":"completed","model":"o","error":null,"output":[{"type":"message","content":[{"type":"output_text","text":"a bc"}]}],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":3},"total_tokens":16}},"sequence_number":7}"#;
 
 fn events(data: &[&str]) -> Scenario {
-    let name = |data: &str| serde_json::from_str::<Value>(data).unwrap()["type"].as_str().unwrap().to_owned();
-    let body: String = data.iter().map(|data| format!("event: {}\ndata: {data}\n\n", name(data))).collect();
-    Scenario { dialect: Dialect::Responses, ..bytes(body) }
+    Scenario { dialect: Dialect::Responses, ..named_events(data) }
 }
 
 fn delta(kind: &str) -> String {
@@ -40,6 +38,7 @@ fn w77_which_events_are_output() {
     check("audio.transcript", "a2");
     check("audio", "a0");
     check("sunset", "a2");
+    assert_eq!(events(&[CREATED, &delta("sunset"), &delta("output_text")]).run(1).1.ignored, 1);
     events(&[CREATED, ADDED, PART, r#"{"type":"response.sunset"}"#]).check("", "truncated", "");
 }
 
@@ -61,9 +60,19 @@ fn w78_terminals() {
     check(failed, "stream_error server_error m", "");
     check(
         r#"{"type":"response.cancelled","response":{"status":"cancelled"}}"#,
-        "stream_error cancelled {\"code\":\"cancelled\"}",
+        "stream_error cancelled the response ended as cancelled",
         "",
     );
+    // What the event says of the end stands where the response does not.
+    check(r#"{"type":"response.failed"}"#, "stream_error failed the response ended as failed", "");
+    check(
+        r#"{"type":"response.failed","response":{"error":{"code":"c","message":"m"}}}"#,
+        "stream_error c m",
+        "",
+    );
+    check(r#"{"type":"response.completed"}"#, "complete", "");
+    check(r#"{"type":"response.incomplete"}"#, "complete", "finish_unknown");
+    check(r#"{"type":"completed","response":{"status":"completed"}}"#, "truncated", "");
     events(&[CREATED, ADDED, PART, A]).check("a1", "truncated", "");
 }
 
@@ -75,6 +84,19 @@ fn w79_done_events_tell_again_what_came() {
         "hidden_reasoning",
     );
     assert_eq!(answer.transcript.content, "a bc");
+    // Told for the first time, it is new.
+    let answer = events(&[CREATED, COMPLETED]).check("a4/7", "complete", "hidden_reasoning");
+    assert_eq!(answer.transcript.content, "a bc");
+}
+
+#[test]
+fn w62_the_kind_may_stand_in_the_event_s_name_alone() {
+    let whole = events(&[CREATED, A, BC, COMPLETED]);
+    let text = String::from_utf8(whole.body.clone()).unwrap();
+    let unnamed = ["created", "output_text.delta", "completed"]
+        .iter()
+        .fold(text, |text, kind| text.replace(&format!("\"type\":\"response.{kind}\","), ""));
+    Scenario { body: unnamed.into_bytes(), ..whole }.check("a1 a3", "complete", "hidden_reasoning");
 }
 
 #[test]
@@ -119,6 +141,18 @@ fn a_whole_response() {
     let whole = r#"{"id":"r","object":"response","status":"completed","model":"o","error":null,"output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"so"}]},{"type":"message","content":[{"type":"output_text","text":"abc"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}],"usage":{"input_tokens":9,"output_tokens":5,"total_tokens":14}}"#;
     let whole =
         Scenario { streaming: false, body: whole.into(), content_type: "application/json", ..events(&[]) };
+    let unfinished = whole.body.clone();
+    let unfinished = String::from_utf8(unfinished).unwrap().replace("completed", "in_progress");
+    Scenario { body: unfinished.into(), ..whole.clone() }.check(
+        "",
+        "stream_error in_progress the response ended as in_progress",
+        "",
+    );
+    Scenario { body: r#"{"object":"response"}"#.into(), ..whole.clone() }.check(
+        "",
+        "protocol not_an_answer",
+        "",
+    );
     let answer = whole.check("", "complete", "");
     let said = &answer.transcript;
     assert_eq!(
@@ -156,7 +190,7 @@ fn what_is_sent_and_where() {
         "model": "o", "instructions": "brief", "input": [{"role": "user", "content": "hi"}], "stream": true,
         "store": false, "max_output_tokens": 8,
         "text": {"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}, "strict": true}},
-        "tools": [{"type": "function", "name": "f", "description": null, "parameters": {"type": "object"}, "strict": false}],
+        "tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": false}],
     });
     assert_eq!(sent, right);
     let parameters = json!({"stop": "x"});

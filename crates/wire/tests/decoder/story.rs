@@ -185,7 +185,7 @@ fn details(name: &str, count: u64) -> Value {
     if count > 0 { json!({ name: count }) } else { Value::Null }
 }
 
-fn openai_end(story: &Story, last: Value, mut events: Vec<String>) -> (Vec<String>, usize) {
+fn openai_end(story: &Story, last: &Value, mut events: Vec<String>) -> (Vec<String>, usize) {
     let before = events.len();
     let usage = json!({
         "prompt_tokens": story.input, "completion_tokens": story.output, "total_tokens": story.input + story.output,
@@ -212,13 +212,13 @@ fn chat(story: &Story) -> (Vec<String>, usize) {
         events.extend(halves.iter().map(|half| call(Value::Null, json!({"arguments": half}))));
     }
     let word = story.word(["stop", "tool_calls", "length", "content_filter"]);
-    openai_end(story, json!({"index": 0, "delta": {}, "finish_reason": word}), events)
+    openai_end(story, &json!({"index": 0, "delta": {}, "finish_reason": word}), events)
 }
 
 fn completions(story: &Story) -> (Vec<String>, usize) {
     let texts = story.text.iter().map(|text| data(&json!({"choices": [{"index": 0, "text": text}]})));
     let word = story.word(["stop", "tool_calls", "length", "content_filter"]);
-    openai_end(story, json!({"index": 0, "text": "", "finish_reason": word}), texts.collect())
+    openai_end(story, &json!({"index": 0, "text": "", "finish_reason": word}), texts.collect())
 }
 
 fn gemini(story: &Story) -> (Vec<String>, usize) {
@@ -287,7 +287,7 @@ fn messages(story: &Story) -> (Vec<String>, usize) {
 }
 
 fn responses(story: &Story) -> (Vec<String>, usize) {
-    let event = |kind: &str, rest: Value| named(&merged(json!({"type": format!("response.{kind}")}), rest));
+    let event = |kind: &str, rest: Value| named(&merged(json!({"type": format!("response.{kind}")}), &rest));
     let delta = |kind: &str, at: u64, text: &str| {
         event(&format!("{kind}.delta"), json!({"output_index": at, "delta": text}))
     };
@@ -320,7 +320,7 @@ fn responses(story: &Story) -> (Vec<String>, usize) {
 
 fn ollama(story: &Story) -> (Vec<String>, usize) {
     let line = |message: Value, rest: Value| {
-        format!("{}\n", merged(json!({"model": "m", "message": message}), rest))
+        format!("{}\n", merged(json!({"model": "m", "message": message}), &rest))
     };
     let open = || json!({"done": false});
     let mut events: Vec<_> =
@@ -345,7 +345,7 @@ fn halves(text: &str) -> [String; 2] {
     [first.to_owned(), last.to_owned()]
 }
 
-fn merged(mut value: Value, rest: Value) -> Value {
+fn merged(mut value: Value, rest: &Value) -> Value {
     let fields = rest.as_object().cloned().unwrap_or_default();
     value.as_object_mut().unwrap().extend(fields);
     value
