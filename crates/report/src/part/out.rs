@@ -33,12 +33,11 @@ pub(super) fn together(reasons: &[String]) -> Vec<String> {
         at = at.or(Some(shown.len()));
         let reason = first(why);
         let kind: String = reason.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect();
-        match groups.iter_mut().find(|group| group.kind == kind) {
-            Some(group) => group.names.push(name.to_owned()),
-            None => {
-                let names = vec![name.to_owned()];
-                groups.push(Group { kind, reason, sentence: sentence.clone(), names });
-            }
+        if let Some(group) = groups.iter_mut().find(|group| group.kind == kind) {
+            group.names.push(name.to_owned());
+        } else {
+            let names = vec![name.to_owned()];
+            groups.push(Group { kind, reason, sentence: sentence.clone(), names });
         }
     }
     let others: Vec<String> = groups.iter().skip(MAX_REASONS).flat_map(|group| group.names.clone()).collect();
