@@ -7,9 +7,6 @@ use crate::evidence::{Head, Tail};
 use crate::text::ends_mid_sentence;
 use crate::verdict::Finding;
 
-/// The finish reasons that OpenAI's interface knows.
-const STANDARD: [&str; 5] = ["stop", "length", "tool_calls", "content_filter", "function_call"];
-
 /// v.finish.length, v.finish.missing: stopped by a limit or a filter, or for no reason that we know: there may have
 /// been more to say.
 pub(crate) fn finish(case: &Case<'_>) -> Option<Finding> {
@@ -67,7 +64,7 @@ pub(crate) fn tool_mismatch(case: &Case<'_>) -> Option<Finding> {
 pub(crate) fn nonstandard(case: &Case<'_>) -> Option<Finding> {
     let reason = case.answer.finish_reason.as_deref()?;
     let is_known = case.answer.finish.is_some_and(|finish| finish != Finish::Unknown);
-    (is_known && !STANDARD.contains(&reason))
+    (is_known && !case.answer.finish_is_own)
         .then(|| Finding::note("finish_nonstandard").because(format_args!("{}", Head(reason))))
 }
 

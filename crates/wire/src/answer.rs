@@ -120,6 +120,8 @@ pub struct Answer {
     pub finish_reason: Option<String>,
     /// What that reason means.
     pub finish: Option<Finish>,
+    /// Whether the dialect's own documentation knows that reason.
+    pub finish_is_own: bool,
     /// What the server counted.
     pub usage: Option<Usage>,
     /// What the first choice (the lowest index) said.

@@ -213,7 +213,7 @@ impl Decoder {
     }
 
     fn answer(self, outcome: Outcome) -> Answer {
-        let Assembly { mut choices, usage, meter, model, id, timing, mut flags, .. } = self.assembly;
+        let Assembly { dialect, mut choices, usage, meter, model, id, timing, mut flags, .. } = self.assembly;
         choices.sort_by_key(|choice| choice.index);
         let cumulative = choices.iter().any(ChoiceState::is_cumulative);
         flags.set_if(cumulative, Flag::CumulativeDeltas);
@@ -225,8 +225,10 @@ impl Decoder {
             flags.contains(Flag::ThinkTags) || has_reasoning(&transcript) || others.iter().any(has_reasoning);
         let usage = usage.finish(reasoning_seen, &mut flags);
         let (finish, finish_reason) = finish.unzip();
+        let own = dialect.speech().finish_reasons();
         let mut answer = Answer {
             outcome,
+            finish_is_own: finish_reason.as_deref().is_some_and(|reason| own.contains(&reason)),
             finish_reason,
             finish,
             usage,

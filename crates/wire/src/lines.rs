@@ -75,7 +75,9 @@ mod tests {
             Line::Text(text) => seen.push(String::from_utf8_lossy(text).into_owned()),
             Line::TooLarge => seen.push("too large".to_owned()),
         };
-        cuts.iter().for_each(|bytes| lines.feed(bytes, &mut sink));
+        for bytes in cuts {
+            lines.feed(bytes, &mut sink);
+        }
         lines.finish(&mut sink);
         seen
     }

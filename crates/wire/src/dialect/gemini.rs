@@ -42,6 +42,21 @@ impl Speech for Gemini {
         Auth::Header("x-goog-api-key")
     }
 
+    fn finish_reasons(&self) -> &'static [&'static str] {
+        &[
+            "STOP",
+            "MAX_TOKENS",
+            "SAFETY",
+            "RECITATION",
+            "BLOCKLIST",
+            "PROHIBITED_CONTENT",
+            "SPII",
+            "MALFORMED_FUNCTION_CALL",
+            "OTHER",
+            "blocked",
+        ]
+    }
+
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
         let wishes = ask.wishes()?;
         let (system, turns) = ask.system_and_turns()?;

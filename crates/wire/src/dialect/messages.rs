@@ -34,6 +34,18 @@ impl Speech for Messages {
         &[("anthropic-version", "2023-06-01")]
     }
 
+    fn finish_reasons(&self) -> &'static [&'static str] {
+        &[
+            "end_turn",
+            "max_tokens",
+            "stop_sequence",
+            "tool_use",
+            "pause_turn",
+            "refusal",
+            "model_context_window_exceeded",
+        ]
+    }
+
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
         let wishes = ask.wishes()?;
         // Every answer has a limit here, and JSON needs a schema.

@@ -64,6 +64,11 @@ pub(crate) trait Speech: Sync {
         &[]
     }
 
+    /// The finish reasons that its own documentation knows.
+    fn finish_reasons(&self) -> &'static [&'static str] {
+        &["stop", "length", "tool_calls", "function_call", "content_filter"]
+    }
+
     /// How a stream is cut into messages.
     fn framing(&self) -> Framing {
         Framing::Events

@@ -26,6 +26,10 @@ impl Speech for Responses {
         &["responses"]
     }
 
+    fn finish_reasons(&self) -> &'static [&'static str] {
+        &["stop", "tool_calls", "max_output_tokens", "content_filter"]
+    }
+
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, Unsayable> {
         let wishes = ask.wishes()?;
         ask.refuse(&[

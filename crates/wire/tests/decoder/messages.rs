@@ -22,6 +22,7 @@ fn events(data: &[&str]) -> Scenario {
 fn w82_usage_at_both_ends_is_merged_and_never_added() {
     let answer = events(&[START, TEXT, A, BC, STOP, DELTA, END]).check("a1 a3", "complete", "");
     assert_eq!(answer.transcript.content, "a bc");
+    assert!(answer.finish_is_own, "end_turn is this dialect's own word");
     assert_eq!((answer.model.as_deref(), answer.id.as_deref()), (Some("c"), Some("msg_1")));
     let usage = answer.usage.unwrap();
     assert_eq!((usage.input, usage.output), (Some(25), Some(15)));
