@@ -66,13 +66,12 @@ fn plain(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('<') {
         kept.push_str(before);
-        rest = match control_len(behind) {
-            Some(len) => &behind[len..],
-            None => {
-                kept.push('<');
-                behind
-            }
-        };
+        rest = behind;
+        if let Some(len) = control_len(behind) {
+            rest = &behind[len..];
+        } else {
+            kept.push('<');
+        }
     }
     kept.push_str(rest);
     Cow::Owned(kept.trim_matches(is_around).to_owned())

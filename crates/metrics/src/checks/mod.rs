@@ -99,8 +99,10 @@ impl<'a> View<'a> {
     }
 }
 
+type Check = fn(View<'_>) -> Outcome;
+
 /// A further check is a row here.
-const CHECKS: [(&str, fn(View<'_>) -> Outcome); 5] = [
+const CHECKS: [(&str, Check); 5] = [
     ("logprob.text", |view| view.cell.seen.logprobs()),
     ("model.echo", echo::changed),
     ("replay", replay::replayed),
