@@ -2,6 +2,9 @@
 //! callgrind, which collects only inside the functions named `subject_…`. What they are given is made outside them.
 #![expect(clippy::print_stdout, reason = "a program whose output is its result")]
 
+mod receive;
+
+use std::error::Error;
 use std::hint::black_box;
 
 use clap::{Parser, ValueEnum};
@@ -19,6 +22,8 @@ struct Args {
 enum Subject {
     /// Parse 10,000 events of a chat stream.
     ParseChat,
+    /// Receive 64 chat streams of 500 events, each event in a read of its own.
+    Receive,
     /// Summarise 100,000 samples with their events.
     Summarise,
 }
@@ -32,12 +37,17 @@ const SAMPLES: u64 = 100_000;
 /// Output events of each of them.
 const SAMPLE_EVENTS: usize = 16;
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     let done = match Args::parse().subject {
-        Subject::ParseChat => subject_parse_chat(&chat_stream()),
+        Subject::ParseChat => subject_parse_chat(chat_stream(CHAT_EVENTS).concat().as_bytes()),
+        Subject::Receive => {
+            let shard = receive::Shard::new(&chat_stream(receive::EVENTS))?;
+            subject_receive(shard)
+        }
         Subject::Summarise => subject_summarise(context(), &samples()),
     };
     println!("{done}");
+    Ok(())
 }
 
 /// Output events decoded.
@@ -56,8 +66,14 @@ fn subject_parse_chat(stream: &[u8]) -> u64 {
     events
 }
 
-/// A stream as OpenAI-compatible servers send it: about 230 bytes an event, usage at the end.
-fn chat_stream() -> Vec<u8> {
+/// Output events received.
+#[inline(never)]
+fn subject_receive(shard: receive::Shard) -> u64 {
+    shard.run()
+}
+
+/// The events of a stream as OpenAI-compatible servers send it: about 230 bytes each, usage at the end.
+fn chat_stream(events: usize) -> Vec<String> {
     let frame = |choices: &str, more: &str| {
         format!(
             "data: {{\"id\":\"chatcmpl-9f2c41d7a6b34e\",\"object\":\"chat.completion.chunk\",\"created\":1796051544,\
@@ -71,15 +87,15 @@ fn chat_stream() -> Vec<u8> {
         )
     };
     let words = [" the", " sea", ",", " and\\n", " caf\\u00e9", " \\\"so\\\"", " ships", "."];
-    let mut stream = piece("\"role\":\"assistant\",\"content\":\"\"", "null");
-    for index in 0..CHAT_EVENTS - 4 {
-        stream += &piece(&format!("\"content\":\"{}\"", words[index % words.len()]), "null");
+    let mut stream = vec![piece("\"role\":\"assistant\",\"content\":\"\"", "null")];
+    for index in 0..events - 4 {
+        stream.push(piece(&format!("\"content\":\"{}\"", words[index % words.len()]), "null"));
     }
-    stream += &piece("", "\"stop\"");
-    stream +=
-        &frame("", ",\"usage\":{\"prompt_tokens\":24,\"completion_tokens\":9996,\"total_tokens\":10020}");
-    stream += "data: [DONE]\n\n";
-    stream.into_bytes()
+    stream.push(piece("", "\"stop\""));
+    let usage = "\"prompt_tokens\":24,\"completion_tokens\":9996,\"total_tokens\":10020";
+    stream.push(frame("", &format!(",\"usage\":{{{usage}}}")));
+    stream.push("data: [DONE]\n\n".to_string());
+    stream
 }
 
 /// Requests that the summary says were answered.
