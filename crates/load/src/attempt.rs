@@ -3,7 +3,8 @@
 //! This is the receiving path. Between a read and its stamp nothing happens (the transport stamps reads); after it,
 //! an event costs its decode and one push. Counting, judging and pricing wait until the attempt has ended.
 
-use std::pin::pin;
+use std::future::poll_fn;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -13,7 +14,7 @@ use inferometer_transport::{self as transport, Client, Connect, Connections, Exc
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
 use tokio::sync::watch;
 
-use crate::control::cut_of;
+use crate::control::Interrupt;
 use crate::guard::{Guard, Limit, Reading};
 use crate::rules::Rules;
 
@@ -74,44 +75,34 @@ pub(crate) async fn run<C: Connect>(
     let start = rules.clock.now();
     let mut guard = Guard::new(rules, start);
     guard.rearm(trace, Reading::Nothing);
-    let mut interrupted = pin!(cut_of(cut.clone()));
+    let mut interrupt = Interrupt::new(&cut);
     let nothing = |ended| Attempt::Ended(Box::new(Seen::nothing(Some(start), rules.clock.now(), ended)));
     let sent = tokio::select! {
         biased;
         sent = client.send_on(request, trace, way) => sent,
         limit = guard.connecting(trace) => return nothing(Ended::Limited(limit)),
-        () = &mut interrupted => return nothing(Ended::Limited(Limit::Cut)),
+        () = poll_fn(|cx| interrupt.poll_cut(cx)) => return nothing(Ended::Limited(Limit::Cut)),
     };
     let mut exchange = match sent {
         Ok(exchange) => exchange,
         Err(error) => return nothing(Ended::Failed(error)),
     };
     let mut body = Body::new(rules, &exchange);
-    let ended = loop {
-        if body.completed.is_some() {
-            let (clock, trace) = (rules.clock.clone(), trace.clone());
-            let total_until = start + rules.shard.timeouts.total;
-            return Attempt::Complete(Box::new(Completing {
-                start,
-                total_until,
-                clock,
-                trace,
-                exchange,
-                body,
-                cut,
-            }));
+    let ended = poll_fn(|cx| {
+        if let Poll::Ready(ended) = body.poll_frames(&mut exchange, true, cx) {
+            return Poll::Ready(ended);
         }
         guard.rearm(trace, body.reading);
-        tokio::select! {
-            biased;
-            frame = exchange.next() => match frame {
-                Some(Ok(frame)) => body.take(&frame),
-                Some(Err(error)) => break Ended::Failed(error),
-                None => break Ended::Whole,
-            },
-            limit = guard.expired() => break Ended::Limited(limit),
-            () = &mut interrupted => break Ended::Limited(Limit::Cut),
+        if let Poll::Ready(limit) = guard.poll_expired(cx) {
+            return Poll::Ready(Some(Ended::Limited(limit)));
         }
+        interrupt.poll_cut(cx).map(|()| Some(Ended::Limited(Limit::Cut)))
+    });
+    let Some(ended) = ended.await else {
+        let (clock, trace) = (rules.clock.clone(), trace.clone());
+        let total_until = start + rules.shard.timeouts.total;
+        let completing = Completing { start, total_until, clock, trace, exchange, body, interrupt };
+        return Attempt::Complete(Box::new(completing));
     };
     Attempt::Ended(Box::new(body.finish(start, end_of(rules.clock, trace), ended, &exchange)))
 }
@@ -129,7 +120,7 @@ pub(crate) struct Completing {
     trace: Trace,
     exchange: Exchange,
     body: Body,
-    cut: watch::Receiver<bool>,
+    interrupt: Interrupt,
 }
 
 impl Completing {
@@ -147,27 +138,25 @@ impl Completing {
     /// Takes what still comes, under a short limit; at the body's end the connection is kept.
     pub(crate) async fn finish(mut self: Box<Self>) -> Seen {
         let mut timer = Deadline::new(&self.clock);
-        let mut interrupted = pin!(cut_of(self.cut.clone()));
-        let ended = loop {
-            timer.set(Some(match self.body.reading {
-                Reading::Complete { until } => until,
-                // A further choice began after all seen so far had finished.
-                Reading::Nothing | Reading::Body { .. } => self.total_until,
-            }));
-            tokio::select! {
-                biased;
-                frame = self.exchange.next() => match frame {
-                    Some(Ok(frame)) => self.body.take(&frame),
-                    Some(Err(error)) => break Ended::Failed(error),
-                    None => break Ended::Whole,
-                },
-                () = timer.expired() => break Ended::Limited(self.limit(Limit::Total)),
-                () = &mut interrupted => break Ended::Limited(self.limit(Limit::Cut)),
-            }
-        };
+        let ended = poll_fn(|cx| self.poll_ended(&mut timer, cx)).await;
         let end = end_of(&self.clock, &self.trace);
         let Self { start, body, exchange, .. } = *self;
         body.finish(start, end, ended, &exchange)
+    }
+
+    fn poll_ended(&mut self, timer: &mut Deadline, cx: &mut Context<'_>) -> Poll<Ended> {
+        if let Poll::Ready(Some(ended)) = self.body.poll_frames(&mut self.exchange, false, cx) {
+            return Poll::Ready(ended);
+        }
+        timer.set(Some(match self.body.reading {
+            Reading::Complete { until } => until,
+            // A further choice began after all seen so far had finished.
+            Reading::Nothing | Reading::Body { .. } => self.total_until,
+        }));
+        if timer.poll_expired(cx).is_ready() {
+            return Poll::Ready(Ended::Limited(self.limit(Limit::Total)));
+        }
+        self.interrupt.poll_cut(cx).map(|()| Ended::Limited(self.limit(Limit::Cut)))
     }
 
     /// A limit that meets a complete answer takes nothing from it.
@@ -213,6 +202,26 @@ impl Body {
             reading: Reading::Nothing,
             completed: None,
             done: false,
+        }
+    }
+
+    /// Takes the frames that are there. Ready with how the body ended or, where `until_complete`, with nothing as soon as
+    /// the answer is complete.
+    fn poll_frames(
+        &mut self,
+        exchange: &mut Exchange,
+        until_complete: bool,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Ended>> {
+        loop {
+            match ready!(exchange.poll_next(cx)) {
+                Some(Ok(frame)) => self.take(&frame),
+                Some(Err(error)) => return Poll::Ready(Some(Ended::Failed(error))),
+                None => return Poll::Ready(Some(Ended::Whole)),
+            }
+            if until_complete && self.completed.is_some() {
+                return Poll::Ready(None);
+            }
         }
     }
 

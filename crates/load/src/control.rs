@@ -1,9 +1,12 @@
 //! What crosses threads while a cell runs: the order to stop, and live counts.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::task::{Context, Poll, Waker};
 
 use tokio::sync::watch;
+use tokio::task::coop::unconstrained;
 
 /// Stops a run from outside: a signal, a budget, a full disk. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -41,6 +44,32 @@ impl Control {
 pub(crate) async fn cut_of(mut cut: watch::Receiver<bool>) {
     if cut.wait_for(|cut| *cut).await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+/// The cut, awaited beside a stream of events: polling again in the same task costs a look at a counter.
+pub(crate) struct Interrupt {
+    cut: watch::Receiver<bool>,
+    ordered: Pin<Box<dyn Future<Output = ()>>>,
+    /// Whom the cut will wake.
+    waker: Option<Waker>,
+}
+
+impl Interrupt {
+    pub(crate) fn new(cut: &watch::Receiver<bool>) -> Self {
+        // Without a budget: once that is used up, a poll would enter nobody to be woken.
+        let ordered = Box::pin(unconstrained(cut_of(cut.clone())));
+        Self { cut: cut.clone(), ordered, waker: None }
+    }
+
+    /// Ready once the run is cut.
+    pub(crate) fn poll_cut(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let is_awaited = self.waker.as_ref().is_some_and(|known| known.will_wake(cx.waker()));
+        if is_awaited && !self.cut.has_changed().unwrap_or(true) {
+            return Poll::Pending;
+        }
+        self.waker = Some(cx.waker().clone());
+        self.ordered.as_mut().poll(cx)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The limits of an attempt, on one timer.
 
+use std::task::{Context, Poll};
+
 use inferometer_clock::{Deadline, Mono};
 use inferometer_transport::Trace;
 
@@ -88,9 +90,9 @@ impl<'a> Guard<'a> {
         }
     }
 
-    pub(crate) async fn expired(&mut self) -> Limit {
-        self.timer.expired().await;
-        self.limit
+    /// Ready once the limit is reached that was nearest when the timer was last set.
+    pub(crate) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<Limit> {
+        self.timer.poll_expired(cx).map(|()| self.limit)
     }
 }
 
