@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::poll_fn;
+use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
@@ -48,8 +49,28 @@ impl fmt::Debug for Exchange {
 
 /// Where the body comes from.
 pub(crate) enum Source {
-    Http1 { connection: Option<Box<http1::Connection>>, pool: Option<Rc<http1::Pool>>, body: Incoming },
-    Http2 { body: Incoming, _lease: http2::Lease },
+    Http1 {
+        connection: Option<Box<http1::Connection>>,
+        pool: Option<Rc<http1::Pool>>,
+        body: Incoming,
+        in_chunks: bool,
+        next: Next,
+    },
+    Http2 {
+        body: Incoming,
+        _lease: http2::Lease,
+    },
+}
+
+/// Where the next bytes of an HTTP/1.1 body are to be looked for first.
+#[derive(Clone, Copy)]
+pub(crate) enum Next {
+    /// In the body: hyper may hold a frame.
+    Body,
+    /// In the socket, which hyper reads when it is driven: it holds none.
+    Driver,
+    /// In the socket, without hyper: the frame taken last was the last of its read.
+    Socket,
 }
 
 impl Exchange {
@@ -123,6 +144,8 @@ impl Exchange {
                 Some(Ok(data)) => {
                     let at = self.stamps.last_read();
                     self.trace.set_byte(at);
+                    // Until the request is out hyper has to be driven for its sake too.
+                    self.source.note_frame(&data, self.trace.sent().is_some());
                     if self.inflate.is_none() {
                         return Poll::Ready(Some(Ok(Frame { data, at })));
                     }
@@ -203,7 +226,8 @@ impl Source {
         answer: Response<Incoming>,
     ) -> (response::Parts, Self) {
         let (head, body) = answer.into_parts();
-        (head, Self::Http1 { connection: Some(connection), pool, body })
+        let in_chunks = head.headers.get(TRANSFER_ENCODING).is_some_and(|last| last == "chunked");
+        (head, Self::Http1 { connection: Some(connection), pool, body, in_chunks, next: Next::Body })
     }
 
     pub(crate) fn http2(lease: http2::Lease, answer: Response<Incoming>) -> (response::Parts, Self) {
@@ -216,19 +240,35 @@ impl Source {
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Bytes>>> {
         match self {
             Self::Http2 { body, .. } => poll_body(body, cx),
-            Self::Http1 { connection, body, .. } => {
+            Self::Http1 { connection, body, next, .. } => {
                 // Only driving makes the body ready, and driving happens here: a waker for it would wake this very task
                 // once more for every frame.
                 let idle = &mut Context::from_waker(Waker::noop());
-                if let ready @ Poll::Ready(_) = poll_body(body, idle) {
+                let first = mem::replace(next, Next::Driver);
+                if matches!(first, Next::Body)
+                    && let ready @ Poll::Ready(_) = poll_body(body, idle)
+                {
+                    *next = Next::Body;
                     return ready;
                 }
                 if let Some(connection) = connection {
+                    // Once a frame: hyper sees to whatever wakes the task then.
+                    if matches!(first, Next::Socket) {
+                        ready!(connection.poll_readable(cx));
+                    }
                     connection.poll_drive(cx);
                 }
                 poll_body(body, idle)
             }
         }
+    }
+
+    /// Notes that `data` was taken last, and whether the request is out.
+    fn note_frame(&mut self, data: &[u8], is_sent: bool) {
+        let Self::Http1 { connection, body, in_chunks, next, .. } = self else { return };
+        let is_spent = |connection: &http1::Connection| connection.is_spent_by(data, *in_chunks);
+        let waits = is_sent && !body.is_end_stream() && connection.as_deref().is_some_and(is_spent);
+        *next = if waits { Next::Socket } else { Next::Body };
     }
 
     /// Keeps the connection for a further request where it can take one.

@@ -12,7 +12,7 @@ use hyper::client::conn::http1::{Builder, Connection as Driver, SendRequest};
 use hyper_util::rt::TokioIo;
 
 use crate::payload::Payload;
-use crate::stamped::Stamps;
+use crate::stamped::{Socket, Stamps};
 use crate::stream::Stream;
 
 /// The longest head of an answer, and the most that one read takes in. hyper starts at 8 KiB and grows only where reads
@@ -26,14 +26,16 @@ pub(crate) struct Connection {
     sender: SendRequest<Payload>,
     driver: Option<Driver<TokioIo<Stream>, Payload>>,
     stamps: Rc<Stamps>,
+    /// Without TLS.
+    plain_socket: Option<Socket>,
 }
 
 impl Connection {
     pub(crate) async fn new(stream: Stream) -> hyper::Result<Box<Self>> {
-        let stamps = Rc::clone(stream.stamps());
+        let (stamps, plain_socket) = (Rc::clone(stream.stamps()), stream.plain_socket());
         let handshake = Builder::new().max_buf_size(MAX_BUFFER).handshake(TokioIo::new(stream));
         let (sender, driver) = handshake.await?;
-        Ok(Box::new(Self { sender, driver: Some(driver), stamps }))
+        Ok(Box::new(Self { sender, driver: Some(driver), stamps, plain_socket }))
     }
 
     pub(crate) fn stamps(&self) -> &Rc<Stamps> {
@@ -47,6 +49,16 @@ impl Connection {
         {
             self.driver = None;
         }
+    }
+
+    /// Whether hyper, having made `data`, holds nothing that it could make more of without a further read.
+    pub(crate) fn is_spent_by(&self, data: &[u8], in_chunks: bool) -> bool {
+        self.plain_socket.is_some() && self.driver.is_some() && self.stamps.is_used_up_by(data, in_chunks)
+    }
+
+    /// Waits for the socket without hyper. Pending only where a read would find nothing.
+    pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.plain_socket.as_ref().map_or(Poll::Ready(()), |socket| socket.borrow().poll_readable(cx))
     }
 
     /// Sends `request` and awaits the head of its answer, which the last read has completed.

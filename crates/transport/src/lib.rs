@@ -7,7 +7,8 @@
 //!
 //! How a stamp is made: a wrapper stands round the socket, below TLS and decompression. On HTTP/1.1 hyper's
 //! connection is polled in the request's own task and never reads on while a frame waits, so that a frame's stamp is
-//! exact. On HTTP/2 many streams share the socket and a frame's stamp is a bound: [`Exchange::stamp_bound`].
+//! exact; after a frame that used up its read the task waits for the socket alone, since hyper would only find nothing
+//! ([`Pipe::poll_readable`]). On HTTP/2 many streams share the socket and a frame's stamp is a bound: [`Exchange::stamp_bound`].
 
 mod client;
 mod connect;
@@ -31,7 +32,7 @@ mod tls;
 mod trace;
 
 pub use client::{Client, Request};
-pub use connect::{Connect, Dial, Resolve, Sockets, SystemResolver, Tcp};
+pub use connect::{Connect, Dial, Pipe, Resolve, Sockets, SystemResolver, Tcp};
 pub use error::{Error, Kind};
 pub use exchange::{Exchange, Frame};
 pub use limit::{LimitError, raise_file_limit};

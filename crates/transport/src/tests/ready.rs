@@ -11,7 +11,7 @@ use inferometer_clock::{Clock, Mono};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::support::{CHUNKED, chunk, drain, in_real_time, post};
-use crate::{Client, Connect, Error, Options, Target, Trace};
+use crate::{Client, Connect, Error, Options, Pipe, Target, Trace};
 
 /// Gives one piece a read once something has been written to it, and notes when.
 struct Ready {
@@ -21,6 +21,8 @@ struct Ready {
     clock: Clock,
     reads: Rc<RefCell<Vec<Mono>>>,
 }
+
+impl Pipe for Ready {}
 
 impl AsyncRead for Ready {
     fn poll_read(
