@@ -5,8 +5,9 @@ use std::fmt;
 use crate::dialect::{ANY, Dialect, Speech};
 
 /// The rule, in the words that the tool prints.
-pub const ENDPOINT_RULE: &str = "a bare host gets the dialect's prefix (/v1 mostly); a longer one stays as it is; the dialect's path is added \
-                                 unless the address ends in it; a query is kept";
+pub const ENDPOINT_RULE: &str = "a bare host gets /v1; a longer prefix stays as it is; the dialect's path is added \
+                                 unless the address ends in it; a query is kept (some dialects have another \
+                                 prefix than /v1)";
 
 /// A base URL that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,29 +78,38 @@ pub fn models_address(endpoint: &str, dialect: Dialect) -> Option<String> {
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    let prefix = segments.get(..segments.len() - tail_len(&segments)).unwrap_or_default().join("/");
+    let prefix =
+        segments.get(..segments.len() - tail_len(&segments, dialect.speech())).unwrap_or_default().join("/");
     let path =
         [prefix.as_str(), own].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
-    let query =
-        query.filter(|query| *query != "alt=sse").map_or_else(String::new, |query| format!("?{query}"));
+    // How Gemini is to stream is no question of lists.
+    let pairs: Vec<_> = query.into_iter().flat_map(|query| query.split('&')).collect();
+    let pairs: Vec<_> = pairs.into_iter().filter(|pair| *pair != "alt=sse").collect();
+    let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
     Some(format!("{scheme}://{authority}/{path}{query}"))
 }
 
-/// How many segments at the end of a path are some dialect's own.
-fn tail_len(segments: &[&str]) -> usize {
-    let is_tail = |tail: &&[&str]| {
+/// How many segments at the end of a path are the dialect's own, or of another dialect's as many as name no place: at an
+/// Azure deployment chat is spoken too.
+fn tail_len(segments: &[&str], speech: &dyn Speech) -> usize {
+    let ends_in = |tail: &&[&str]| {
         let at = segments.len().checked_sub(tail.len());
         let end = at.and_then(|at| segments.get(at..)).unwrap_or_default();
         !end.is_empty() && end.iter().zip(*tail).all(|(segment, part)| *part == ANY || segment == part)
     };
-    let tails = Dialect::ALL.iter().map(|dialect| dialect.speech().tail());
-    tails.filter(is_tail).map(<[_]>::len).max().unwrap_or(0)
+    let after_place = |tail: &'static [&'static str]| tail.rsplit(|part| *part == ANY).next();
+    let own = speech.tail();
+    // An address may also end where the place is named.
+    let up_to_place = own.iter().rposition(|part| *part == ANY).and_then(|at| own.get(..=at));
+    let others = Dialect::ALL.iter().filter_map(|dialect| after_place(dialect.speech().tail()));
+    let tails = [own].into_iter().chain(up_to_place).chain(others);
+    tails.filter(ends_in).map(<[_]>::len).max().unwrap_or(0)
 }
 
 /// The prefix that `path` has or gets, and behind it the dialect's own path.
 fn full_path(path: &str, speech: &dyn Speech, own: &str) -> String {
     let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    let tail = tail_len(&segments);
+    let tail = tail_len(&segments, speech);
     let prefix = match segments.get(..segments.len() - tail) {
         Some([]) | None if segments.is_empty() => speech.prefix(),
         Some(prefix) => &prefix.join("/"),
@@ -177,6 +187,9 @@ mod tests {
         check("https://h/v1/chat/completions", Dialect::Chat, "https://h/v1/models");
         check("https://h/openai/v1/completions?v=1", Dialect::Completions, "https://h/openai/v1/models?v=1");
         check("http://h:1/api/chat", Dialect::Ollama, "http://h:1/api/tags");
+        let stream = "https://h/v1beta/models/g:streamGenerateContent";
+        check(&format!("{stream}?alt=sse"), Dialect::Gemini, "https://h/v1beta/models");
+        check(&format!("{stream}?key=x&alt=sse"), Dialect::Gemini, "https://h/v1beta/models?key=x");
     }
 
     #[test]
@@ -192,6 +205,29 @@ mod tests {
         check("http://[::1", Err(UrlError::Host));
         check("http://user:pass@h", Err(UrlError::Credentials));
         check("http://h/a b", Err(UrlError::Character));
+    }
+
+    #[test]
+    fn chat_at_a_deployment_stays_there() {
+        let whole = "https://r/openai/deployments/d/chat/completions?api-version=x";
+        check(whole, Ok(whole));
+        check("https://r/openai/deployments/d?api-version=x", Ok(whole));
+        check("https://r/openai/v1", Ok("https://r/openai/v1/chat/completions"));
+    }
+
+    #[test]
+    fn what_was_found_is_found_again() {
+        let parts =
+            ["v1", "chat", "completions", "models", "g:x", "openai", "deployments", "messages", "api"];
+        // A gateway's `chat` before completions' own path is chat's path: that dialect alone cannot tell.
+        let dialects = || Dialect::ALL.iter().filter(|dialect| **dialect != Dialect::Completions);
+        bolero::check!().with_type::<Vec<u8>>().with_iterations(2000).for_each(|choices| {
+            let path: Vec<_> = choices.iter().map(|at| parts[usize::from(*at) % parts.len()]).collect();
+            for dialect in dialects() {
+                let found = endpoint(&format!("http://h/{}", path.join("/")), *dialect, "m", true).unwrap();
+                assert_eq!(endpoint(&found, *dialect, "m", true).as_ref(), Ok(&found), "{dialect} {path:?}");
+            }
+        });
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn a_value_that_is_none() {
         ("--idle-timeout", time),
         ("--retries", whole),
         ("--connection", "possible values: reuse, fresh"),
-        ("--dialect", "use chat or completions"),
+        ("--dialect", "use chat, completions, "),
         ("--format", "use table, json, csv or md"),
         ("--goodput", "write name:limit, such as ttft:300"),
         ("--fail-if", "such as ttft_p95>500ms"),
@@ -133,7 +133,10 @@ fn what_is_missing_and_what_does_not_go_together() {
     run(&["--burstiness", "2"], &["--request-rate is missing"]);
     let shaped = ["--request-rate", "5", "--arrival", "poisson", "--burstiness", "2"];
     run(&shaped, &["only gamma arrivals have a shape"]);
-    run(&["--api-key", "k", "-H", "authorization: Bearer k"], &["do not go together", "the same header"]);
+    run(
+        &["--api-key", "k", "-H", "authorization: Bearer k"],
+        &["do not go together", "among the headers too"],
+    );
     run(&["--concurrency", "1,4,1"], &["'1' stands twice"]);
     run(&["--isl", "10", "--dataset", "x"], &["'--isl <N>' cannot be used with '--dataset <FILE>'"]);
     run(&["--isl-stddev", "3"], &["required arguments were not provided", "--isl"]);

@@ -50,9 +50,8 @@ fn discover(dir: &std::path::Path, arguments: &[&str]) -> Ended {
     inferometer(dir).arg("discover").args(arguments).output().unwrap().into()
 }
 
-#[test]
-fn each_provider_s_own_words_decide() {
-    let dir = tempfile::tempdir().unwrap();
+/// Four providers and an address where nobody is, as a plan; and the router.
+fn providers() -> (Server, String, String) {
     let sim = Server::start(Config::single(Model::default())).unwrap();
     let dedicated = canned(&[
         ("/models", 200, r#"{"data":[{"id":"maker/Sim","context_length":4096},{"id":"other"}]}"#),
@@ -78,6 +77,13 @@ fn each_provider_s_own_words_decide() {
         ("e", "http://127.0.0.1:1".into()),
     ];
     let plan: String = targets.iter().map(|(name, url)| target(name, url)).collect();
+    (sim, plan, router)
+}
+
+#[test]
+fn each_provider_s_own_words_decide() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sim, plan, router) = providers();
     fs::write(dir.path().join("plan.toml"), plan).unwrap();
     let ask = [
         "maker/sim",
