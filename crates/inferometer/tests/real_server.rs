@@ -136,6 +136,13 @@ fn alone(server: &RealServer) {
     }
 }
 
+/// The server speaks OpenAI's newer dialect and Anthropic's too, over the same model.
+fn other_dialects(server: &RealServer) {
+    for dialect in ["responses", "messages"] {
+        run(server, dialect, &format!("--dialect {dialect} -n 3 -c 1 --warmup 1 --osl 12")).check(1, 3, 12);
+    }
+}
+
 fn two_at_once(server: &RealServer) {
     let run = run(server, "two", "-n 6 -c 2 --warmup 2 --osl 12");
     run.check(2, 6, 12);
@@ -174,6 +181,7 @@ fn what_is_told_is_what_the_server_did() {
     let server = RealServer::start(2, 1);
     alone(&server);
     two_at_once(&server);
+    other_dialects(&server);
     whole(&server);
     completions(&server);
 }
