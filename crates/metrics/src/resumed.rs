@@ -34,11 +34,13 @@ pub fn resumed(
 impl CellContext {
     /// This cell as a further process begins it: how the client fares is open again, and should the process be killed it
     /// stays so.
+    #[must_use]
     pub fn begun_after(self, before: &CellContext) -> Self {
         Self { not_valid_before: before.not_valid_before.clone(), ..self }
     }
 
     /// This cell as a further process leaves it: the worse of what both knew of the client.
+    #[must_use]
     pub fn ended_after(self, before: &CellContext) -> Self {
         let mut health = before.health.clone();
         pool::join_health(&mut health, self.health);
