@@ -41,6 +41,7 @@ pub struct Past {
 
 /// How long one process was at work.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "each is in nanoseconds, and says so")]
 struct Worked {
     /// Where it began on the run's line of time.
     offset_ns: u64,
