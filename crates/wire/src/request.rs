@@ -85,7 +85,8 @@ pub struct Ask<'a> {
     /// What the prompt asks for beyond that (tools, a schema, stop sequences), under chat's names: each dialect says it
     /// in its own words, or refuses to. One of a field's own name replaces ours.
     pub parameters: Option<&'a Map<String, Value>>,
-    /// Further fields in the dialect's own words, merged last at the top level: one of the same name replaces ours.
+    /// Further fields in the dialect's own words, merged last at the top level: one of the same name replaces ours, or
+    /// joins it where it is a table of options (`generationConfig`).
     pub extra: Option<&'a Map<String, Value>>,
 }
 
@@ -142,11 +143,13 @@ impl Ask<'_> {
 pub(crate) struct Fields<'a> {
     ask: &'a Ask<'a>,
     json: Vec<u8>,
+    /// Names of the extra fields that are written already, with ours.
+    joined: Vec<&'static str>,
 }
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(ask: &'a Ask<'a>) -> Self {
-        Fields { ask, json: vec![b'{'] }
+        Fields { ask, json: vec![b'{'], joined: Vec::new() }
     }
 
     /// Writes a field of ours, unless an extra one takes its place.
@@ -154,6 +157,20 @@ impl<'a> Fields<'a> {
         if self.ask.extra.is_none_or(|extra| !extra.contains_key(name)) {
             self.write(name, &value);
         }
+        self
+    }
+
+    /// Writes a table of options of ours, and into it what an extra table of the same name says, which goes first.
+    pub(crate) fn put_options(&mut self, name: &'static str, options: impl Serialize) -> &mut Self {
+        let extra = self.ask.extra.and_then(|extra| extra.get(name));
+        let (Some(Value::Object(extra)), Ok(Value::Object(mut both))) =
+            (extra, serde_json::to_value(&options))
+        else {
+            return self.put(name, options);
+        };
+        both.extend(extra.clone());
+        self.write(name, &both);
+        self.joined.push(name);
         self
     }
 
@@ -204,7 +221,9 @@ impl<'a> Fields<'a> {
     /// The body, the extra fields last.
     pub(crate) fn into_json(mut self) -> Vec<u8> {
         for (name, value) in self.ask.extra.into_iter().flatten() {
-            self.write(name, value);
+            if !self.joined.contains(&name.as_str()) {
+                self.write(name, value);
+            }
         }
         self.json.push(b'}');
         self.json
@@ -321,6 +340,35 @@ mod tests {
         let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true,"#;
         check(&ask, &format!(r#"{body}"seed":7,"temperature":1}}"#));
         check(&Ask { extra: extra.as_object(), ..ask }, &format!(r#"{body}"temperature":1,"seed":8}}"#));
+    }
+
+    /// A level of reasoning stands beside the token limit there, or beside the schema.
+    #[test]
+    fn extra_options_join_ours() {
+        let prompt = Prompt::Text("hi".to_owned());
+        let schema =
+            serde_json::json!({"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}});
+        let read = |dialect, extra: Value, pointer: &str| {
+            let ask =
+                Ask { dialect, parameters: schema.as_object(), extra: extra.as_object(), ..ask(&prompt) };
+            let text = String::from_utf8(body(&ask).unwrap()).unwrap();
+            let name = pointer.split('/').nth(1).unwrap();
+            assert_eq!(text.matches(&format!("\"{name}\":")).count(), 1, "{text}");
+            serde_json::from_str::<Value>(&text).unwrap().pointer(pointer).cloned()
+        };
+        let level = serde_json::json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}, "temperature": 1}});
+        let gemini =
+            |pointer: &str| read(Dialect::Gemini, level.clone(), &format!("/generationConfig/{pointer}"));
+        assert_eq!(gemini("maxOutputTokens"), Some(8.into()));
+        assert_eq!(gemini("thinkingConfig/thinkingBudget"), Some(0.into()));
+        assert_eq!(gemini("temperature"), Some(1.into()));
+        let effort = serde_json::json!({"output_config": {"effort": "low"}});
+        let messages =
+            |pointer: &str| read(Dialect::Messages, effort.clone(), &format!("/output_config/{pointer}"));
+        assert_eq!(messages("effort"), Some("low".into()));
+        assert_eq!(messages("format/type"), Some("json_schema".into()));
+        let context = serde_json::json!({"options": {"num_ctx": 4096}});
+        assert_eq!(read(Dialect::Ollama, context, "/options/num_predict"), Some(8.into()));
     }
 
     #[test]

@@ -51,7 +51,13 @@ impl Speech for Gemini {
             "BLOCKLIST",
             "PROHIBITED_CONTENT",
             "SPII",
+            "IMAGE_SAFETY",
+            "IMAGE_PROHIBITED_CONTENT",
+            "MODEL_ARMOR",
+            "LANGUAGE",
             "MALFORMED_FUNCTION_CALL",
+            "UNEXPECTED_TOOL_CALL",
+            "TOO_MANY_TOOL_CALLS",
             "OTHER",
             "blocked",
         ]
@@ -67,7 +73,7 @@ impl Speech for Gemini {
         fields.put("contents", contents);
         fields.put_some("tools", (!tools.is_empty()).then(|| json!([{"functionDeclarations": tools}])));
         fields.put_some("toolConfig", calling(wishes.choice));
-        fields.put("generationConfig", Config::of(&wishes));
+        fields.put_options("generationConfig", Config::of(&wishes));
         Ok(fields.into_json())
     }
 

@@ -61,7 +61,9 @@ impl Speech for Messages {
         fields.put_some("top_p", wishes.top_p).put_some("top_k", wishes.top_k);
         fields.put_all("stop_sequences", &wishes.stop);
         fields.put_all("tools", &tools).put_some("tool_choice", choice(wishes.choice));
-        fields.put_some("output_config", wishes.format.and_then(output));
+        if let Some(config) = wishes.format.and_then(output) {
+            fields.put_options("output_config", config);
+        }
         Ok(fields.into_json())
     }
 

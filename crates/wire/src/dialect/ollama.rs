@@ -46,7 +46,9 @@ impl Speech for Ollama {
         // It streams unless told not to.
         fields.put("model", ask.model).put("messages", ask.turns()?).put("stream", ask.stream);
         fields.put_all("tools", &tools);
-        fields.put_some("format", wishes.format.as_ref().map(format)).put("options", Options::of(&wishes));
+        fields
+            .put_some("format", wishes.format.as_ref().map(format))
+            .put_options("options", Options::of(&wishes));
         Ok(fields.into_json())
     }
 
