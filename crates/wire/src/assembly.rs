@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::answer::Progress;
+use crate::binary::Found as Binary;
 use crate::choice::{Added, ChoiceState};
 use crate::dialect::{Dialect, Message};
 use crate::error::{self, Fault};
@@ -87,6 +88,24 @@ impl Assembly {
         match line {
             Line::TooLarge => self.too_large(),
             Line::Text(text) => self.event(b"", text, sink),
+        }
+    }
+
+    /// Takes one message of a binary stream.
+    pub(crate) fn found(&mut self, found: Binary<'_>, sink: &mut impl FnMut(Event)) {
+        match found {
+            Binary::TooLarge => self.too_large(),
+            Binary::Damaged(damage) => {
+                self.refuse(damage.code(), damage.message().to_owned());
+                self.done = true;
+            }
+            Binary::Event { name, payload } => self.event(name, payload.trim_ascii(), sink),
+            Binary::Fault { .. } if self.done => self.ignored += 1,
+            Binary::Fault { code, said } => {
+                let fault = error::read(&String::from_utf8_lossy(said));
+                let named = error::shorten(&String::from_utf8_lossy(code));
+                self.fail(Fault { code: named.or(fault.code), ..fault });
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::answer::{Answer, End, Outcome, Progress, Transcript};
 use crate::assembly::{Assembly, DONE};
+use crate::binary::Messages;
 use crate::choice::ChoiceState;
 use crate::dialect::{Dialect, Framing};
 use crate::error::{self, Fault};
@@ -17,6 +18,10 @@ use crate::whole::{State, Whole};
 
 /// Most bytes that are kept of the body of a refusal (W55).
 pub const MAX_ERROR_BODY: usize = 64 << 10;
+
+/// What a JSON array means that holds no error.
+const JSON_ARRAY: &str =
+    "a JSON array is neither a stream nor an answer: Gemini sends one where the address says no alt=sse";
 
 /// What is known when the headers have come.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +54,8 @@ enum Body {
     Stream(Framer),
     /// A JSON text a line.
     Lines(Lines),
+    /// Amazon's binary messages.
+    Binary(Messages),
     /// One JSON document.
     Whole(Whole),
     /// The beginning of a refusal's body.
@@ -88,6 +95,7 @@ impl Decoder {
                 self.assembly.done |= framer.pending().trim_ascii_start().starts_with(DONE);
             }
             Body::Lines(lines) => lines.feed(bytes, &mut |line| self.assembly.line(line, sink)),
+            Body::Binary(messages) => messages.feed(bytes, &mut |found| self.assembly.found(found, sink)),
             Body::Whole(whole) => match whole.feed(bytes) {
                 State::Open => {}
                 State::Complete => self.read_whole(),
@@ -128,6 +136,12 @@ impl Decoder {
                 });
                 None
             }
+            Body::Binary(messages) => {
+                self.assembly
+                    .flags
+                    .set_if(messages.is_unfinished() && end != End::Cut, Flag::UnterminatedEvent);
+                None
+            }
             Body::Refused(kept) => Some(error::read_body(&kept)),
             _ => None,
         };
@@ -143,6 +157,8 @@ impl Decoder {
         self.body = match self.assembly.dialect.speech().framing() {
             Framing::Lines if is_json && self.asked_for_stream => Body::Lines(Lines::default()),
             _ if is_json => Body::Whole(Whole::default()),
+            // A message's length begins so; text does not.
+            Framing::Binary if matches!(rest, [..0x20, ..]) => Body::Binary(Messages::default()),
             _ => Body::Stream(Framer::default()),
         };
         self.streamed = !matches!(self.body, Body::Whole(_));
@@ -155,7 +171,10 @@ impl Decoder {
         self.assembly.flags.set_if(self.asked_for_stream, Flag::NotStreamed);
         let document = whole.bytes();
         if document.starts_with(b"[") {
-            self.assembly.fail(error::read_body(document));
+            match error::in_list(document) {
+                Some(fault) => self.assembly.fail(fault),
+                None => self.assembly.refuse("json_array", JSON_ARRAY.to_owned()),
+            }
         } else {
             self.assembly.json(b"", document, &mut |_| {});
         }
@@ -208,7 +227,9 @@ impl Decoder {
 
     /// Nothing was read of it, and its content type says that it is neither events nor JSON.
     fn is_foreign(&self) -> bool {
-        let known = ["text/event-stream", "json"].iter().any(|kind| self.content_type.contains(kind));
+        let is_binary = self.assembly.dialect.speech().framing() == Framing::Binary;
+        let own = if is_binary { "vnd.amazon.eventstream" } else { "text/event-stream" };
+        let known = [own, "text/event-stream", "json"].iter().any(|kind| self.content_type.contains(kind));
         self.assembly.chunks == 0 && !self.content_type.is_empty() && !known
     }
 

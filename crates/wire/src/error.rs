@@ -14,6 +14,10 @@ const MAX_LABEL: usize = 512;
 /// Most levels of `{"error":{"error":…}}` that are opened.
 const MAX_DEPTH: usize = 4;
 
+/// What the words of an error are called.
+const MESSAGES: [&str; 7] =
+    ["message", "msg", "detail", "reason", "error_message", "error_description", "Message"];
+
 /// What a server said went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -60,6 +64,13 @@ pub(crate) fn read_body(body: &[u8]) -> Fault {
     unframe(text.as_bytes()).map_or_else(|| read(text), |inner| read(&inner))
 }
 
+/// The error in a list of one, as Google sends it.
+pub(crate) fn in_list(document: &[u8]) -> Option<Fault> {
+    let list: Vec<Value> = serde_json::from_slice(document).ok()?;
+    let first = list.first().filter(|first| first.get("error").is_some_and(|error| !error.is_null()))?;
+    Some(from_value(first, 0))
+}
+
 /// The first JSON payload in an SSE-framed body.
 fn unframe(body: &[u8]) -> Option<String> {
     let mut found = None;
@@ -104,7 +115,7 @@ fn from_fields(value: &Value) -> Fault {
 }
 
 fn code(value: &Value) -> Option<String> {
-    ["code", "type", "status", "error_code"].iter().find_map(|key| match value.get(*key)? {
+    ["code", "type", "status", "error_code", "__type"].iter().find_map(|key| match value.get(*key)? {
         Value::String(text) if !text.is_empty() && text != "error" => shorten(text),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
@@ -112,12 +123,10 @@ fn code(value: &Value) -> Option<String> {
 }
 
 fn message(value: &Value) -> Option<String> {
-    ["message", "msg", "detail", "reason", "error_message", "error_description"].iter().find_map(|key| {
-        match value.get(*key)? {
-            Value::String(text) if !text.is_empty() => shorten(text),
-            inner @ (Value::Object(_) | Value::Array(_)) => shorten(&inner.to_string()),
-            _ => None,
-        }
+    MESSAGES.iter().find_map(|key| match value.get(*key)? {
+        Value::String(text) if !text.is_empty() => shorten(text),
+        inner @ (Value::Object(_) | Value::Array(_)) => shorten(&inner.to_string()),
+        _ => None,
     })
 }
 
@@ -161,6 +170,7 @@ mod tests {
         check(r#"[{"error":{"code":400,"message":"m"}}]"#, Some("400"), Some("m"));
         check("data: {\"error\":{\"message\":\"m\",\"code\":400}}\n\n", Some("400"), Some("m"));
         check("error: {\"code\":400,\"message\":\"m\"}\n\n", Some("400"), Some("m"));
+        check(r#"{"__type":"AccessDenied","Message":"m"}"#, Some("AccessDenied"), Some("m"));
         check("Service Unavailable\n", None, Some("Service Unavailable"));
         check("", None, None);
     }

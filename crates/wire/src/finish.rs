@@ -18,10 +18,11 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// Reads a raw finish reason. Empty text and the text `null` are no reason (W44, W45).
+    /// Reads a raw finish reason. Empty text and the text `null` are no reason (W44, W45), nor is Gemini's name for none.
     pub fn parse(raw: &str) -> Option<Finish> {
         let raw = raw.trim();
-        if raw.is_empty() || raw.eq_ignore_ascii_case("null") {
+        let is_none = |name: &&str| raw.eq_ignore_ascii_case(name);
+        if ["", "null", "FINISH_REASON_UNSPECIFIED"].iter().any(is_none) {
             return None;
         }
         let known = NAMES.iter().find(|(name, _)| raw.eq_ignore_ascii_case(name));
@@ -54,7 +55,13 @@ const NAMES: &[(&str, Finish)] = &[
     ("prohibited_content", Finish::ContentFilter),
     ("recitation", Finish::ContentFilter),
     ("spii", Finish::ContentFilter),
+    ("image_safety", Finish::ContentFilter),
+    ("image_prohibited_content", Finish::ContentFilter),
+    ("model_armor", Finish::ContentFilter),
+    ("guardrail_intervened", Finish::ContentFilter),
     ("malformed_function_call", Finish::Error),
+    ("malformed_model_output", Finish::Error),
+    ("malformed_tool_use", Finish::Error),
     ("error", Finish::Error),
 ];
 
@@ -68,9 +75,12 @@ mod tests {
             ("", None),
             ("null", None),
             (" ", None),
+            ("FINISH_REASON_UNSPECIFIED", None),
             ("stop", Some(Finish::Stop)),
             ("eos_token", Some(Finish::Stop)),
             ("MAX_TOKENS", Some(Finish::Length)),
+            ("BLOCKLIST", Some(Finish::ContentFilter)),
+            ("OTHER", Some(Finish::Unknown)),
             ("tool_calls", Some(Finish::ToolCalls)),
             ("content_filter", Some(Finish::ContentFilter)),
             ("error", Some(Finish::Error)),

@@ -6,7 +6,7 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | where does an event end? | [`sse`], `lines` |
+//! | where does an event end? | [`sse`], `lines`, `binary` |
 //! | how does a provider speak? | `dialect`, a module each |
 //! | what does an event carry? | `step` (what a dialect tells of it), `chunk` (OpenAI's JSON), `pieces` |
 //! | need it be read at all? | `template` |
@@ -14,11 +14,13 @@
 //! | how many tokens, of which kind? | [`usage`]; per event `meter`; what they spell, `logprobs` |
 //! | how did it end? | [`answer`], `finish`, `error` |
 //! | what is sent? | [`request`], `wishes` (for dialects with words of their own), [`endpoint()`] |
+//! | how is it signed, at Amazon? | [`sigv4`] |
 //! | which models are there? | [`listing`] |
 //! | when may one ask again? | [`retry_after`] |
 
 pub mod answer;
 mod assembly;
+mod binary;
 mod choice;
 mod chunk;
 mod decoder;
@@ -38,6 +40,7 @@ mod meter;
 mod pieces;
 pub mod request;
 mod retry;
+pub mod sigv4;
 pub mod sse;
 mod step;
 mod template;

@@ -143,21 +143,23 @@ pub fn refusal(status: u16, code: Option<&str>, message: Option<&str>) -> Availa
 mod tests {
     use super::*;
 
+    type Row<'a> = (&'a str, Option<u64>, Availability, Option<&'a str>);
+
     #[test]
     fn lists_of_every_shape() {
-        let check = |body: &str, right: Option<&[(&str, Option<u64>, Availability, Option<&str>)]>| {
+        use Availability::{DedicatedOnly, Gated, Retired, Unknown};
+        let check = |body: &str, right: Option<&[Row<'_>]>| {
             let list = listing(body.as_bytes());
             let seen = list.as_ref().map(|list| {
                 let row =
                     |one: &Listed| (one.id.clone(), one.context, one.availability, one.evidence.clone());
                 list.iter().map(row).collect::<Vec<_>>()
             });
-            let owned = |&(id, context, availability, words): &(&str, _, _, Option<&str>)| {
+            let owned = |&(id, context, availability, words): &Row<'_>| {
                 (id.to_owned(), context, availability, words.map(str::to_owned))
             };
             assert_eq!(seen, right.map(|right| right.iter().map(owned).collect()), "{body}");
         };
-        use Availability::{DedicatedOnly, Gated, Retired, Unknown};
         check(
             r#"{"object":"list","data":[{"id":"a","context_window":8192,"active":true}]}"#,
             Some(&[("a", Some(8192), Unknown, None)]),

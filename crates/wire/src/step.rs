@@ -104,6 +104,11 @@ impl<'s> Step<'s> {
         }
     }
 
+    /// Whether this choice has a finish reason.
+    pub(crate) fn is_finished(&self, choice: u64) -> bool {
+        self.answer.seen(choice).is_some_and(|choice| choice.finished().is_some())
+    }
+
     /// A finish reason of a dialect that has no word for a turn that ends in a call: an ordinary stop after one is that.
     pub(crate) fn finish_turn(&mut self, choice: u64, reason: &str) {
         self.finish(choice, reason);

@@ -14,20 +14,16 @@ impl Speech for Azure {
     }
 
     fn prefix(&self) -> &'static str {
-        ""
+        "openai"
     }
 
     fn tail(&self) -> &'static [&'static str] {
-        &["openai", "deployments", ANY, "chat", "completions"]
+        &["deployments", ANY, "chat", "completions"]
     }
 
     /// The newest version that is generally available; an address that names another keeps it.
     fn query(&self, _stream: bool) -> Option<(&'static str, &'static str)> {
         Some(("api-version", "2024-10-21"))
-    }
-
-    fn models(&self) -> Option<&'static str> {
-        Some("openai/models")
     }
 
     fn auth(&self) -> Auth {

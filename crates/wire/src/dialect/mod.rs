@@ -9,6 +9,7 @@ use crate::request::{Ask, Unsayable};
 use crate::step::Step;
 
 mod azure;
+mod bedrock;
 mod chat;
 mod completions;
 mod gemini;
@@ -113,6 +114,8 @@ pub(crate) enum Framing {
     Events,
     /// A JSON text a line (W88).
     Lines,
+    /// Amazon's binary event stream (W89).
+    Binary,
 }
 
 /// Where a key goes.
@@ -162,6 +165,8 @@ dialects! {
     Messages => messages::Messages,
     /// Ollama's native chat: newline-delimited JSON.
     Ollama => ollama::Ollama,
+    /// Amazon Bedrock's Converse: a binary event stream.
+    Bedrock => bedrock::Bedrock,
 }
 
 impl Dialect {
@@ -173,6 +178,15 @@ impl Dialect {
     /// Where a key goes, unless the provider says otherwise.
     pub fn auth(self) -> Auth {
         self.speech().auth()
+    }
+
+    /// What a request says it accepts, to stream or not.
+    pub fn accept(self, stream: bool) -> &'static str {
+        match self.speech().framing() {
+            Framing::Binary if stream => "application/vnd.amazon.eventstream, application/json",
+            Framing::Events | Framing::Lines if stream => "text/event-stream, application/json",
+            _ => "application/json",
+        }
     }
 
     /// Headers that every request has.

@@ -30,6 +30,10 @@ fn where_it_is_asked() {
         &format!("{path}?api-version=2025-04-01-preview"),
     );
     check(&format!("{path}?api-version=x"), &format!("{path}?api-version=x"));
+    for base in ["openai", "openai/", "openai/deployments/other", "openai/deployments/other/chat/completions"]
+    {
+        check(&format!("https://r.openai.azure.com/{base}"), &format!("{path}?api-version=2024-10-21"));
+    }
     let models = models_address(&format!("{path}?api-version=x"), Dialect::Azure);
     assert_eq!(models.as_deref(), Some("https://r.openai.azure.com/openai/models?api-version=x"));
     assert_eq!(Dialect::Azure.auth(), Auth::Header("api-key"));

@@ -43,6 +43,28 @@ pub(crate) fn named_events(data: &[&str]) -> Scenario {
     )
 }
 
+/// One message of Amazon's binary event stream: its headers, all of them text, and its payload.
+pub(crate) fn message(headers: &[(&str, &str)], payload: &[u8]) -> Vec<u8> {
+    let header = |(name, value): &(&str, &str)| {
+        let length = u16::try_from(value.len()).unwrap().to_be_bytes();
+        [&[u8::try_from(name.len()).unwrap()], name.as_bytes(), &[7], &length, value.as_bytes()].concat()
+    };
+    let headers: Vec<u8> = headers.iter().flat_map(header).collect();
+    let lengths = [16 + headers.len() + payload.len(), headers.len()];
+    let mut bytes: Vec<u8> =
+        lengths.iter().flat_map(|length| u32::try_from(*length).unwrap().to_be_bytes()).collect();
+    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
+    bytes.extend([&headers, payload].concat());
+    bytes.extend(crc32fast::hash(&bytes).to_be_bytes());
+    bytes
+}
+
+/// An event of such a stream.
+pub(crate) fn binary_event(name: &str, payload: &str) -> Vec<u8> {
+    let kind = [(":event-type", name), (":content-type", "application/json"), (":message-type", "event")];
+    message(&kind, payload.as_bytes())
+}
+
 impl Scenario {
     /// Feeds the body in pieces of `size` bytes.
     pub(crate) fn run(&self, size: usize) -> (Vec<Event>, Answer) {

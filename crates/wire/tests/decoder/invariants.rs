@@ -218,13 +218,14 @@ const FRAGMENTS: [&[u8]; 24] = [
 ];
 
 /// Without one of these a stream has no end.
-const TERMINALS: [&[u8]; 8] = [
+const TERMINALS: [&[u8]; 9] = [
     b"[DONE]",
     b"finish_reason",
     b"finishReason",
     b"blockReason",
     b"message_stop",
     b"stop_reason",
+    b"stopReason",
     b"\"done\":true",
     b"response.completed",
 ];
@@ -233,8 +234,7 @@ const TERMINALS: [&[u8]; 8] = [
 fn any_bytes_are_taken_and_nonsense_is_no_success() {
     type Input = (Vec<u8>, u8, u8, bool, bool);
     let events = every_dialect_s_events();
-    let fragments: Vec<&[u8]> =
-        FRAGMENTS.iter().copied().chain(events.iter().map(String::as_bytes)).collect();
+    let fragments: Vec<&[u8]> = FRAGMENTS.iter().copied().chain(events.iter().map(Vec::as_slice)).collect();
     bolero::check!().with_type::<Input>().with_iterations(8000).for_each(
         |(choices, dialect, piece, streaming, is_refusal)| {
             let mut body = Vec::new();

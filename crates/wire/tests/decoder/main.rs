@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod azure;
 #[cfg(test)]
+mod bedrock;
+#[cfg(test)]
 mod captures;
 #[cfg(test)]
 mod common;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-use crate::common::{Scenario, bytes, notation};
+use crate::common::{Scenario, binary_event, bytes, notation};
 
 /// What a model says, in no dialect's words.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ struct Writer {
     counts_reasoning: bool,
     /// The events of the answer, and how many of them come before the first that ends it.
     events: fn(&Story) -> (Vec<String>, usize),
+    /// An event as it is sent.
+    framed: fn(&str) -> Vec<u8>,
     /// What may stand between the events and says nothing.
     noise: &'static [&'static str],
 }
@@ -57,10 +59,11 @@ const CHAT: Writer = Writer {
     counts_cache: true,
     counts_reasoning: true,
     events: chat,
+    framed: |event| event.as_bytes().to_vec(),
     noise: &["data: {\"choices\":[],\"sunset\":1}\n\n", "event: sunset\ndata: {\"choices\":null}\n\n"],
 };
 
-const WRITERS: [Writer; 7] = [
+static WRITERS: [Writer; 8] = [
     CHAT,
     Writer {
         dialect: Dialect::Completions,
@@ -114,6 +117,21 @@ const WRITERS: [Writer; 7] = [
         noise: &["\n", "{\"model\":\"m\",\"sunset\":1,\"done\":false}\n"],
         ..CHAT
     },
+    Writer {
+        dialect: Dialect::Bedrock,
+        counts_reasoning: false,
+        events: bedrock,
+        framed: |event| {
+            let (name, payload) = event.split_once(' ').unwrap();
+            binary_event(name, payload)
+        },
+        noise: &[
+            "sunset {\"contentBlockIndex\":0,\"delta\":{\"text\":\"no\"}}",
+            "contentBlockDelta {\"contentBlockIndex\":0,\"delta\":{\"sunset\":{\"text\":\"no\"}}}",
+            "contentBlockStop ",
+        ],
+        ..CHAT
+    },
 ];
 
 impl Writer {
@@ -131,8 +149,14 @@ impl Writer {
         story
     }
 
-    fn scenario(&self, body: String) -> Scenario {
+    fn scenario(&self, events: &[String]) -> Scenario {
+        let body: Vec<u8> = events.iter().flat_map(|event| (self.framed)(event)).collect();
         Scenario { dialect: self.dialect, ..bytes(body) }
+    }
+
+    /// Whether its events are those of the web, which may have comments between them.
+    fn has_comments(&self) -> bool {
+        !matches!(self.dialect, Dialect::Ollama | Dialect::Bedrock)
     }
 
     /// What is to be read of the story's counts.
@@ -339,6 +363,43 @@ fn ollama(story: &Story) -> (Vec<String>, usize) {
     (events, before)
 }
 
+/// Each event is its type and its payload.
+fn bedrock(story: &Story) -> (Vec<String>, usize) {
+    let mut events = vec![format!("messageStart {}", json!({"role": "assistant", "p": "abcd"}))];
+    let mut index = 0;
+    let mut block = |start: Option<Value>, deltas: Vec<Value>| {
+        let of = |name: &str, rest: Value| {
+            format!("{name} {}", merged(json!({"contentBlockIndex": index, "p": "abcdefgh"}), &rest))
+        };
+        events.extend(start.map(|start| of("contentBlockStart", json!({ "start": start }))));
+        events.extend(deltas.into_iter().map(|delta| of("contentBlockDelta", json!({ "delta": delta }))));
+        events.push(of("contentBlockStop", json!({})));
+        index += 1;
+    };
+    if !story.thoughts.is_empty() {
+        let delta = |text| json!({"reasoningContent": {"text": text}});
+        block(None, story.thoughts.iter().map(delta).collect());
+    }
+    block(None, story.text.iter().map(|text| json!({ "text": text })).collect());
+    if let Some(Call { name, arguments }) = &story.call {
+        let delta = |half| json!({"toolUse": {"input": half}});
+        let start = json!({"toolUse": {"toolUseId": "c", "name": name}});
+        block(Some(start), halves(&arguments.to_string()).iter().map(delta).collect());
+    }
+    let before = events.len();
+    let word = story.word(["end_turn", "tool_use", "max_tokens", "guardrail_intervened"]);
+    events.push(format!("messageStop {}", json!({ "stopReason": word })));
+    let mut usage = json!({
+        "inputTokens": story.input - story.cached, "outputTokens": story.output,
+        "totalTokens": story.input + story.output,
+    });
+    if story.cached > 0 {
+        usage["cacheReadInputTokens"] = json!(story.cached);
+    }
+    events.push(format!("metadata {}", json!({"usage": usage, "metrics": {"latencyMs": 9}})));
+    (events, before)
+}
+
 /// A text in two pieces, as arguments come.
 fn halves(text: &str) -> [String; 2] {
     let (first, last) = text.split_at(text.floor_char_boundary(text.len() / 2));
@@ -397,7 +458,7 @@ fn told(mut answer: Answer) -> String {
 }
 
 /// The events of a story in every dialect, as they are framed: what nonsense is made of.
-pub(crate) fn every_dialect_s_events() -> Vec<String> {
+pub(crate) fn every_dialect_s_events() -> Vec<Vec<u8>> {
     let call = Call { name: "f".to_owned(), arguments: json!({"a": 1}) };
     let story = Story {
         thoughts: vec!["so".to_owned()],
@@ -409,7 +470,11 @@ pub(crate) fn every_dialect_s_events() -> Vec<String> {
         output: 5,
         reasoning: 2,
     };
-    WRITERS.iter().flat_map(|writer| (writer.events)(&writer.fit(story.clone())).0).collect()
+    let events = |writer: &'static Writer| {
+        let (events, _) = (writer.events)(&writer.fit(story.clone()));
+        events.into_iter().map(|event| (writer.framed)(&event))
+    };
+    WRITERS.iter().flat_map(events).collect()
 }
 
 #[test]
@@ -424,7 +489,7 @@ proptest! {
     fn every_dialect_tells_the_same_story(story in story(), cuts in prop::collection::vec(any::<Index>(), 0..8)) {
         for writer in &WRITERS {
             let story = writer.fit(story.clone());
-            let scenario = writer.scenario((writer.events)(&story).0.concat());
+            let scenario = writer.scenario(&(writer.events)(&story).0);
             let (seen, answer) = scenario.run(usize::MAX);
             let name = writer.dialect;
             prop_assert_eq!(&answer.outcome, &Outcome::Complete, "{}", name);
@@ -457,13 +522,13 @@ proptest! {
     ) {
         for writer in &WRITERS {
             let (mut events, _) = (writer.events)(&writer.fit(story.clone()));
-            let (plain, plain_answer) = writer.scenario(events.concat()).run(usize::MAX);
-            let comments = if writer.dialect == Dialect::Ollama { &[][..] } else { &COMMENTS[..] };
+            let (plain, plain_answer) = writer.scenario(&events).run(usize::MAX);
+            let comments = if writer.has_comments() { &COMMENTS[..] } else { &[] };
             let noise: Vec<_> = comments.iter().chain(writer.noise).collect();
             for (place, which) in &places {
                 events.insert(place.index(events.len() + 1), (*which.get(&noise)).to_string());
             }
-            let (seen, answer) = writer.scenario(events.concat()).run(1);
+            let (seen, answer) = writer.scenario(&events).run(1);
             let outputs = |events: &[Event]| -> Vec<Event> {
                 events.iter().copied().filter(|event| matches!(event, Event::Output(_))).collect()
             };
@@ -477,8 +542,8 @@ proptest! {
     fn what_is_cut_before_its_end_is_no_answer(story in story(), cut in any::<Index>()) {
         for writer in &WRITERS {
             let (events, before) = (writer.events)(&writer.fit(story.clone()));
-            let length = events[..before].concat().len();
-            let mut scenario = writer.scenario(events.concat());
+            let length = writer.scenario(&events[..before]).body.len();
+            let mut scenario = writer.scenario(&events);
             scenario.body.truncate(cut.index(length + 1));
             for (end, right) in [(End::Eof, Outcome::Truncated), (End::Broken, Outcome::Broken), (End::Cut, Outcome::Cut)] {
                 let (_, answer) = Scenario { end, ..scenario.clone() }.run(usize::MAX);
