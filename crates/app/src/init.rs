@@ -24,7 +24,7 @@ pub fn init(command: &InitCommand) -> Result<Exit, Error> {
     let failed = |source| inferometer_plan::Error::Write { path: command.out.clone(), source };
     let mut file = OpenOptions::new().write(true).create_new(true).open(&command.out).map_err(failed)?;
     file.write_all(starting_plan(env).as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
-    let found: Vec<&str> = found_in(env).iter().filter_map(|preset| preset.key_env).collect();
+    let found: Vec<&str> = found_in(env).iter().filter_map(|preset| preset.key_env.as_deref()).collect();
     let keys = match found.as_slice() {
         [] => "no provider's key was found, so that it asks a server on this machine".to_string(),
         found => format!("keys found: {}", found.join(", ")),

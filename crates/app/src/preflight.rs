@@ -41,7 +41,7 @@ pub(crate) fn read(sample: &Sample, target: &Target) -> Finding {
     let url = &target.shown_url;
     match sample.status {
         Status::Ok | Status::Cancelled => Finding::Ready,
-        Status::HttpError => http_error(sample.http_status.unwrap_or_default(), &said, target),
+        Status::HttpError => http_error(sample, &said, target),
         Status::Transport | Status::ClientLimit => {
             let remedy = sample.error_code.as_deref().and_then(|code| remedy(code, target));
             stop(&format!("{url}: {said}"), remedy)
@@ -96,10 +96,35 @@ fn remedy(code: &str, target: &Target) -> Option<&'static str> {
     }
 }
 
-fn http_error(http_status: u16, said: &str, target: &Target) -> Finding {
+/// What to do about a refusal of signed requests, by Amazon's name of it.
+fn signature_remedy(code: &str, source: &str) -> String {
+    match code {
+        "ExpiredTokenException" | "ExpiredToken" => {
+            format!("the credentials of {source} have expired: get new ones, as with `aws sso login`")
+        }
+        "InvalidSignatureException" | "SignatureDoesNotMatch" | "RequestTimeTooSkewed" | "RequestExpired" => {
+            format!(
+                "if the two clocks differ by minutes, set ours right; else the secret key of {source} is wrong"
+            )
+        }
+        "AccessDeniedException" => {
+            format!(
+                "the credentials of {source} are right, and may not ask for this model: enable it in the console"
+            )
+        }
+        _ => format!("the credentials of {source} were refused"),
+    }
+}
+
+fn http_error(sample: &Sample, said: &str, target: &Target) -> Finding {
+    let http_status = sample.http_status.unwrap_or_default();
     let stop =
         |remedy: &str| stop(&format!("{} answered {http_status}: {said}", target.shown_url), Some(remedy));
     match http_status {
+        401 | 403 if target.signing.is_some() => {
+            let source = target.key_source.as_deref().unwrap_or("the environment");
+            stop(&signature_remedy(sample.error_code.as_deref().unwrap_or_default(), source))
+        }
         401 | 403 => match &target.key_source {
             Some(source) => stop(&format!("the key from {source} was refused")),
             None => stop("no key was sent: name its variable with --api-key-env"),

@@ -16,6 +16,15 @@ use crate::finished::Finished;
 use crate::heart::Hiccup;
 use crate::{headers, redact, repeats, verdict};
 
+/// Errors of signed requests that may come of a clock that is wrong, on whichever side: then both times are told.
+const CLOCK_ERRORS: [&str; 5] = [
+    "ExpiredTokenException",
+    "InvalidSignatureException",
+    "RequestExpired",
+    "RequestTimeTooSkewed",
+    "SignatureDoesNotMatch",
+];
+
 /// What every sample of a cell says.
 pub(crate) struct Appraiser<'a> {
     pub(crate) cell: Cell<'a>,
@@ -155,6 +164,17 @@ fn ending(sample: &mut Sample, finished: &Finished) {
     sample.status = class.status;
     sample.error_code = class.code;
     sample.error_message = class.message;
+    let Some(received) = finished.seen.received.as_ref().filter(|_| class.status == Status::HttpError) else {
+        return;
+    };
+    let named = headers::error_type(&received.headers);
+    sample.error_code = sample.error_code.take().or(named);
+    let is_of_clocks = sample.error_code.as_deref().is_some_and(|code| CLOCK_ERRORS.contains(&code));
+    if let Some(date) = headers::date(&received.headers).filter(|_| is_of_clocks) {
+        let clocks = format!("the server's clock said {date}, ours {}", Wall::now());
+        let said = sample.error_message.take().map_or(clocks.clone(), |said| format!("{said} ({clocks})"));
+        sample.error_message = Some(said);
+    }
 }
 
 fn head(sample: &mut Sample, received: &Received) {

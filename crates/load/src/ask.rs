@@ -5,14 +5,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
+use inferometer_clock::Wall;
 use inferometer_judge::Grader;
-use inferometer_plan::{Cell, Target, Workload};
+use inferometer_plan::{Cell, Outgoing, Target, Workload};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::Request;
 use inferometer_workload::{Item, Prompts};
 
 use crate::Error;
 use crate::purse::Need;
+
+/// A signature is not sent when it is older than this: it is good for five minutes, by a clock that is not ours.
+const SIGNATURE_AGE_MAX_NS: u64 = 60_000_000_000;
 
 /// Makes the requests of one cell. Everything that does not change is made once.
 #[derive(Clone, Debug)]
@@ -22,6 +26,8 @@ pub(crate) struct Asker {
     prompts: Prompts,
     /// What makes an answer right, where the prompt does not say so itself.
     grader: Option<Arc<Grader>>,
+    /// What the `host` header says.
+    authority: String,
     path: PathAndQuery,
     headers: HeaderMap,
     tokenizer: Tokenizer,
@@ -33,6 +39,8 @@ pub(crate) struct Prepared {
     pub(crate) item: Item,
     pub(crate) max_tokens: Option<u32>,
     pub(crate) request: Request,
+    /// When it was signed, where it is.
+    pub(crate) signed: Option<Wall>,
 }
 
 impl Asker {
@@ -40,10 +48,11 @@ impl Asker {
         let target = Arc::new(cell.target.clone());
         let uri: Uri = target.url.parse().map_err(|_| Error::Address(target.shown_url.clone()))?;
         let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+        let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
         let headers = headers(&target);
         let (workload, prompts) = (cell.workload.clone(), prompts.clone());
         let grader = workload.check.clone().map(Grader::new).transpose()?.map(Arc::new);
-        Ok(Self { target, workload, prompts, grader, path, headers, tokenizer })
+        Ok(Self { target, workload, prompts, grader, authority, path, headers, tokenizer })
     }
 
     /// The prompt at `seq` with the nonce of number `nonce`.
@@ -60,7 +69,24 @@ impl Asker {
             headers: self.headers.clone(),
             body: Bytes::from(body),
         };
-        Prepared { item, max_tokens, request }
+        let mut prepared = Prepared { item, max_tokens, request, signed: None };
+        self.sign(&mut prepared, true);
+        prepared
+    }
+
+    /// Signs the request, where its target wants that: once more where it goes out again (`is_again`), or where its
+    /// signature has become too old while it waited for its turn.
+    pub(crate) fn sign(&self, prepared: &mut Prepared, is_again: bool) {
+        let Some(signing) = &self.target.signing else { return };
+        let now = Wall::now();
+        let is_fresh = |signed: Wall| now.unix_nanos().abs_diff(signed.unix_nanos()) < SIGNATURE_AGE_MAX_NS;
+        if !is_again && prepared.signed.is_some_and(is_fresh) {
+            return;
+        }
+        let Request { method, path, headers, body } = &mut prepared.request;
+        let outgoing = Outgoing { method, authority: &self.authority, path, body };
+        signing.sign(outgoing, headers, &now.compact());
+        prepared.signed = Some(now);
     }
 }
 
@@ -84,7 +110,7 @@ impl Asker {
 
 /// The headers of every request to `target`; the user's own come last and win.
 fn headers(target: &Target) -> HeaderMap {
-    let accept = if target.stream { "text/event-stream, application/json" } else { "application/json" };
+    let accept = target.dialect.accept(target.stream);
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));

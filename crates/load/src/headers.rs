@@ -15,6 +15,18 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     REQUEST_ID.iter().find_map(|name| text(headers.get(*name)?))
 }
 
+/// The name of an error, which at Amazon stands in a header alone: `ThrottlingException:http://…`.
+pub(crate) fn error_type(headers: &HeaderMap) -> Option<String> {
+    let said = text(headers.get("x-amzn-errortype")?)?;
+    let name = said.split(':').next().unwrap_or_default().trim();
+    Some(name.to_owned()).filter(|name| !name.is_empty())
+}
+
+/// What the server's clock said.
+pub(crate) fn date(headers: &HeaderMap) -> Option<String> {
+    text(headers.get(http::header::DATE)?)
+}
+
 /// Every rate-limit header as it came, as a JSON object.
 pub(crate) fn rate_limits(headers: &HeaderMap) -> Option<Box<RawValue>> {
     let limits: serde_json::Map<_, _> = headers

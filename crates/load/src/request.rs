@@ -125,8 +125,9 @@ impl<C: Connect + 'static> Share<C> {
         None
     }
 
-    async fn attempt(self: &Rc<Self>, ask: Ask, attempt: u32, hold: Hold) -> Left {
+    async fn attempt(self: &Rc<Self>, mut ask: Ask, attempt: u32, hold: Hold) -> Left {
         let shard = &self.shard;
+        shard.asker.sign(&mut ask.prepared, attempt > 1);
         let rules = Rules { clock: &shard.clock, shard: shard.rules, cut_at: self.cut_at() };
         let trace = Trace::new();
         shard.live.iter().for_each(|live| live.start());

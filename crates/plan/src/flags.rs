@@ -7,6 +7,7 @@ use inferometer_metrics::{Condition, Objectives};
 use inferometer_price::Price;
 use inferometer_wire::Dialect;
 
+use crate::Reasoning;
 use crate::value::{Counts, Dollars, Rates, Span, decimal, whole};
 
 /// The flags that describe what is measured. Names are those that people of this field already type.
@@ -19,12 +20,15 @@ pub struct RunFlags {
     /// Base URL of the endpoint: http://h, http://h/v1 or the full address all work
     #[arg(short, long, value_name = "URL", help_heading = "Target")]
     pub url: Option<String>,
+    /// Provider that Inferometer knows, in place of --url and --api-key-env: see docs/providers.md
+    #[arg(long, value_name = "NAME", help_heading = "Target")]
+    pub provider: Option<String>,
     /// Model to ask for
     #[arg(short, long, help_heading = "Target")]
     pub model: Option<String>,
-    /// How the endpoint speaks: chat or completions
-    #[arg(long, default_value = "chat", alias = "endpoint-type", help_heading = "Target")]
-    pub dialect: Dialect,
+    /// How the endpoint speaks [default: as the provider does, else chat]
+    #[arg(long, alias = "endpoint-type", help_heading = "Target")]
+    pub dialect: Option<Dialect>,
     /// Environment variable that holds the API key
     #[arg(long, value_name = "VAR", help_heading = "Target")]
     pub api_key_env: Option<String>,
@@ -43,6 +47,9 @@ pub struct RunFlags {
     /// JSON object merged into every request body
     #[arg(long, value_name = "JSON", alias = "extra-inputs", help_heading = "Target")]
     pub extra: Option<String>,
+    /// How much the model reasons: off, low, medium, high, or a budget in tokens; sent in the provider's words
+    #[arg(long, value_name = "LEVEL", help_heading = "Target")]
+    pub reasoning: Option<Reasoning>,
     /// US dollars per million tokens, as in input=3,output=15; also cache_read=, cache_write=, reasoning=, and request=
     /// for each request
     #[arg(long, value_name = "PRICE", help_heading = "Target")]
@@ -184,8 +191,10 @@ pub struct RunFlags {
 }
 
 /// The flags that describe what a plan file describes. Beside a file they would be passed over in silence.
-const AD_HOC: [&str; 38] = [
+const AD_HOC: [&str; 40] = [
     "url",
+    "provider",
+    "reasoning",
     "model",
     "dialect",
     "api_key_env",

@@ -10,14 +10,15 @@
 //! | which keys does the file have? | `file::shape`; what they mean: `file` |
 //! | what is the default, what goes together? | `spec` |
 //! | how is a time, a list, a share written? | `value` |
-//! | where is a provider asked? | `presets` |
+//! | where is a provider asked, what does it call reasoning? | `presets` |
 //! | what must not be shown? | `secrets` |
-//! | what is a target sent for a prompt? | `ask` |
+//! | what is a target sent for a prompt? | `ask`; signed, at Amazon: `aws` |
 //! | what does `init` write? | `starting`; and `discover`: `found` |
 //! | what would a plan cost, and prove? | `estimate` |
 //! | what do comparisons need to know of it? | `study` |
 
 mod ask;
+mod aws;
 mod error;
 mod estimate;
 mod file;
@@ -38,6 +39,7 @@ mod target;
 mod value;
 mod warm;
 
+pub use aws::{Outgoing, Signing};
 pub use error::{Error, FileError, Mistakes};
 pub use estimate::{CellEstimate, Estimate};
 pub use file::PriceLookup;
@@ -45,7 +47,7 @@ pub use flags::{ArrivalFlag, CacheFlag, ConnectionFlag, RunFlags};
 pub use found::{FoundTarget, with_found};
 pub use load::{Arrival, Load, Pattern, Stop, Timeouts};
 pub use plan::{Blocks, Budget, Cell, Plan, Precision, Protocol, Workload};
-pub use presets::{PRESETS, Preset, preset};
+pub use presets::{Preset, Reasoning, ReasoningWords, preset, presets};
 pub use schema::schema;
 pub use secrets::Secrets;
 pub use starting::{found_in, starting_plan};

@@ -79,9 +79,10 @@ impl RunFlags {
 
     fn target(&self, env: &impl Fn(&str) -> Option<String>, secrets: &mut Secrets) -> Result<Target, Error> {
         let missing = |flag: &str, remedy: &str| Error::Missing { flag: flag.into(), remedy: remedy.into() };
-        let url = self.url.clone().ok_or_else(|| {
-            missing("--url", "name the endpoint, as in --url http://127.0.0.1:8000/v1, or give a plan file")
-        })?;
+        if self.url.is_none() && self.provider.is_none() {
+            let remedy = "name the endpoint, as in --url http://127.0.0.1:8000/v1, or a --provider, or give a plan file";
+            return Err(missing("--url", remedy));
+        }
         let model = self
             .model
             .clone()
@@ -92,16 +93,14 @@ impl RunFlags {
         }
         let typed_key = || self.api_key.clone().map(Key::Typed);
         let spec = TargetSpec {
+            provider: self.provider.clone(),
             dialect: self.dialect,
             key: self.api_key_env.clone().map(Key::Variable).or_else(typed_key),
             headers,
             price: self.price.clone(),
             extra: self.extra()?,
-            token_field: if self.max_completion_tokens {
-                TokenField::MaxCompletionTokens
-            } else {
-                TokenField::MaxTokens
-            },
+            reasoning: self.reasoning,
+            token_field: self.max_completion_tokens.then_some(TokenField::MaxCompletionTokens),
             include_usage: !self.no_stream_options,
             stream: !self.no_stream,
             connection: match self.connection {
@@ -112,7 +111,7 @@ impl RunFlags {
             cacert: self.cacert.clone(),
             insecure: self.insecure,
             think_tags: self.think_tags,
-            ..TargetSpec::new(url, model)
+            ..TargetSpec::new(self.url.clone(), model)
         };
         Ok(spec.resolve(env, secrets)?)
     }

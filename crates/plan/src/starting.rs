@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{PRESETS, Preset};
+use crate::{Preset, presets};
 
 /// Stands for a model's name until somebody writes it there.
 const MODEL: &str = "NAME-THE-MODEL";
@@ -60,7 +60,7 @@ pub fn starting_plan(env: impl Fn(&str) -> Option<String>) -> String {
     let mut text = HEAD.to_string();
     let found = found_in(env);
     for preset in &found {
-        let key = preset.key_env.unwrap_or_default();
+        let key = preset.key_env.as_deref().unwrap_or_default();
         let _ = write!(
             text,
             "[[target]]\nprovider = \"{}\"       # asked at {}, with the key in {key}\nmodel = \"{MODEL}\"\n",
@@ -85,10 +85,9 @@ pub(crate) fn around(targets: &str) -> String {
     format!("{HEAD}{targets}{REST}")
 }
 
-/// The providers whose keys `env` holds.
+/// The providers whose keys `env` holds, and what else their addresses need.
 pub fn found_in(env: impl Fn(&str) -> Option<String>) -> Vec<&'static Preset> {
-    let is_set = |variable: &str| env(variable).is_some_and(|held| !held.trim().is_empty());
-    PRESETS.iter().filter(|preset| preset.key_env.is_some_and(is_set)).collect()
+    presets().iter().filter(|preset| preset.is_ready(&env)).collect()
 }
 
 #[cfg(test)]

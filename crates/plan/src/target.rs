@@ -9,7 +9,7 @@ use inferometer_wire::request::TokenField;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::secrets;
+use crate::{Reasoning, Signing, secrets};
 
 /// What happens to a connection when its request has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,12 +42,17 @@ pub struct Target {
     /// Headers of every request, the key's among them, marked as sensitive.
     #[serde(serialize_with = "names_only")]
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// What signs each request, where a key is not simply sent.
+    #[serde(skip)]
+    pub signing: Option<Signing>,
     /// What it costs.
     #[serde(serialize_with = "as_optional_text")]
     pub price: Option<Price>,
     /// Parameters merged into every request body, last; texts under a key's name are not shown.
     #[serde(serialize_with = "without_keys")]
     pub extra: Map<String, Value>,
+    /// How much reasoning was asked for; what it is called there stands among the extra parameters.
+    pub reasoning: Option<Reasoning>,
     /// Which field carries the token limit.
     #[serde(skip)]
     pub token_field: TokenField,

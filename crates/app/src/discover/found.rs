@@ -53,7 +53,7 @@ impl Found {
                 url: target.shown_url.clone(),
                 dialect: target.dialect,
                 key: target.key_source.clone(),
-                preset: inferometer_plan::preset(&target.provider).map(|preset| preset.name),
+                preset: inferometer_plan::preset(&target.provider).map(|preset| preset.name.as_str()),
             },
             model: id,
         }
@@ -108,7 +108,7 @@ impl Found {
             Place::Target { url, dialect, key, .. } => {
                 target.url = Some(url.clone());
                 target.dialect = Some(dialect.name().to_owned()).filter(|_| *dialect != Dialect::default());
-                target.api_key_env = key.clone();
+                target.api_key_env.clone_from(key);
             }
         }
         target

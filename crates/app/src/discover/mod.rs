@@ -86,7 +86,7 @@ fn plan(command: &DiscoverCommand) -> Result<Option<Plan>, Error> {
     let model = serde_json::Value::from(command.model.as_str());
     let target =
         |name: &str| format!("[[target]]\nname = \"{name}\"\nprovider = \"{name}\"\nmodel = {model}\n");
-    let targets: String = found.iter().map(|preset| target(preset.name)).collect();
+    let targets: String = found.iter().map(|preset| target(&preset.name)).collect();
     let source = Path::new("the keys of the environment");
     Ok(if found.is_empty() { None } else { Some(Plan::from_toml(&targets, source, env, 0, None)?) })
 }

@@ -44,6 +44,7 @@ use crate::{Budget, Error, Plan, Secrets};
 #[cfg(test)]
 pub(crate) use self::shape::SHAPES;
 pub(crate) use self::shape::{Kind, PLAN, Shape, providers};
+pub(crate) use self::table::nearest;
 
 /// Looks a price up: provider and model, as the provider calls it.
 pub type PriceLookup<'a> = &'a dyn Fn(&str, &str) -> Option<Price>;

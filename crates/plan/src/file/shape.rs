@@ -2,7 +2,7 @@
 
 use inferometer_workload::Shipped;
 
-use crate::presets::PRESETS;
+use crate::presets::{Reasoning, presets};
 
 /// One kind of table.
 #[derive(Debug)]
@@ -82,6 +82,7 @@ use Kind::{
 pub(crate) static SHAPES: &[&Shape] = &[
     &PLAN,
     &TARGET,
+    &REASONING,
     &PRICE,
     &WORKLOAD,
     &LOAD,
@@ -127,11 +128,16 @@ pub(crate) static TARGET: Shape = Shape {
         ),
         key("url", Open, "Base URL: http://h, http://h/v1 or the full address [default: the provider's]"),
         key("model", Text, "Model to ask for, as the endpoint calls it"),
-        key("dialect", OneOf(dialects), "How the endpoint speaks [default: chat]"),
+        key("dialect", OneOf(dialects), "How the endpoint speaks [default: as the provider does, else chat]"),
         key("api_key_env", Text, "Variable that holds the API key [default: the provider's]"),
         key("api_key", Open, "The same as \"${VAR}\"; never the key itself"),
         key("headers", Table(&HEADERS), "Further headers of every request"),
         key("extra", JsonTable, "Parameters merged into every request body"),
+        key(
+            "reasoning",
+            Either(&[OneOf(levels), Table(&REASONING)]),
+            "How much the model reasons; sent in the words of the provider, or of a dialect that has its own",
+        ),
         key(
             "price",
             Either(&[Text, Table(&PRICE)]),
@@ -159,6 +165,14 @@ pub(crate) static TARGET: Shape = Shape {
         key("cacert", Text, "Trust the CA in this PEM file as well"),
         key("insecure", Flag, "Do not check certificates [default: false]"),
     ],
+};
+
+/// A bound on reasoning.
+pub(crate) static REASONING: Shape = Shape {
+    header: "reasoning",
+    about: "At most so much reasoning, where the provider knows a budget.",
+    further: None,
+    keys: &[key("budget", Whole, "Tokens, at least 1")],
 };
 
 /// Headers of every request.
@@ -389,6 +403,10 @@ fn dialects() -> Vec<&'static str> {
     inferometer_wire::Dialect::ALL.iter().map(|dialect| dialect.name()).collect()
 }
 
+fn levels() -> Vec<&'static str> {
+    Reasoning::LEVELS.map(|(name, _)| name).to_vec()
+}
+
 fn connections() -> Vec<&'static str> {
     vec!["reuse", "fresh"]
 }
@@ -412,5 +430,5 @@ fn kinds() -> Vec<&'static str> {
 
 /// Names of the providers that are known.
 pub(crate) fn providers() -> Vec<&'static str> {
-    PRESETS.iter().map(|preset| preset.name).collect()
+    presets().iter().map(|preset| preset.name.as_str()).collect()
 }

@@ -374,7 +374,7 @@ const TYPOS_MAX: usize = 3;
 const NAME_CHARS_MAX: usize = 64;
 
 /// The known name that was probably meant.
-pub(super) fn nearest<'n>(given: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(given: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let given: String = given.chars().take(NAME_CHARS_MAX).collect();
     let (typos, name) = known.map(|name| (strsim::damerau_levenshtein(&given, name), name)).min()?;
     // Half of a short name is no typing error.

@@ -4,14 +4,13 @@ use inferometer_price::{ParsePriceError, Price};
 use inferometer_wire::request::TokenField;
 use serde_json::{Map, Value as Json};
 
+use super::Reader;
 use super::names::unique;
-use super::table::{Table, Value, nearest};
+use super::table::{Table, Value};
 use super::wrong::Wrong;
-use super::{Reader, providers};
-use crate::presets::{Preset, preset};
 use crate::secrets::{is_variable_name, names_a_key};
 use crate::spec::{Key, TargetSpec, header};
-use crate::{Connection, Counts, Declared, Error, Target};
+use crate::{Connection, Counts, Declared, Error, Reasoning, Target};
 
 /// Where the price of a target comes from that its plan states.
 const PRICE_SOURCE: &str = "the plan";
@@ -35,26 +34,20 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
 
     fn target(&mut self, table: &Table<'_>) -> Result<Target, Error> {
         let provider = table.text("provider");
-        let preset = provider.as_deref().and_then(preset);
-        let url = match (table.get("url"), preset) {
-            (Some(url), _) => self.expand(&url)?,
-            (None, Some(preset)) => preset.url.to_string(),
-            (None, None) => return Err(no_address(table, provider.as_deref())),
-        };
+        let url = table.get("url").map(|url| self.expand(&url)).transpose()?;
         let model = table.text("model").filter(|model| !model.trim().is_empty()).ok_or_else(|| {
             table.error("model", "model is missing: name the model to ask for, as the endpoint calls it")
         })?;
         let spec = TargetSpec {
             name: table.text("name"),
-            key: self.key(table, preset)?,
+            key: self.key(table)?,
             headers: self.headers(table)?,
             price: self.price(table, provider.as_deref().unwrap_or_default(), &model)?,
             extra: extra(table)?,
-            token_field: match (table.flag("max_completion_tokens"), preset) {
-                (Some(true), _) => TokenField::MaxCompletionTokens,
-                (None, Some(preset)) => preset.token_field,
-                _ => TokenField::MaxTokens,
-            },
+            reasoning: reasoning(table)?,
+            token_field: table
+                .flag("max_completion_tokens")
+                .map(|is_new| if is_new { TokenField::MaxCompletionTokens } else { TokenField::MaxTokens }),
             include_usage: table.flag("stream_options").unwrap_or(true),
             stream: table.flag("stream").unwrap_or(true),
             connection: match table.text("connection").as_deref() {
@@ -71,15 +64,15 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
                 terms: table.text("terms"),
             },
             think_tags: table.flag("think_tags").unwrap_or(false),
-            dialect: table.parse("dialect")?.unwrap_or_default(),
+            dialect: table.parse("dialect")?,
             provider,
             ..TargetSpec::new(url, model)
         };
         spec.resolve(&self.env, &mut self.secrets).map_err(|fault| table.fault(fault))
     }
 
-    /// Where the key comes from: what is said, else the provider's own variable.
-    fn key(&self, table: &Table<'_>, preset: Option<&'static Preset>) -> Result<Option<Key>, Error> {
+    /// Where the key is said to come from.
+    fn key(&self, table: &Table<'_>) -> Result<Option<Key>, Error> {
         if let Some(inline) = table.get("api_key") {
             let text = inline.text();
             let variable = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
@@ -94,26 +87,9 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
                 )),
             };
         }
-        if let Some(variable) = table.get("api_key_env") {
-            let name = variable.text();
-            let is_set = self.is_set(&name);
-            return if is_set { Ok(Some(Key::Variable(name))) } else { Err(unset(&variable, &name)) };
-        }
-        // A provider's preset at an address of one's own says nothing of a key.
-        let Some(variable) = preset.filter(|_| table.get("url").is_none()).and_then(|preset| preset.key_env)
-        else {
-            return Ok(None);
-        };
-        if self.is_set(variable) {
-            return Ok(Some(Key::Variable(variable.to_string())));
-        }
-        // A header may carry it.
-        let headers = table.table("headers");
-        if headers.is_some_and(|headers| headers.further().any(|(name, _)| names_a_key(name.text))) {
-            return Ok(None);
-        }
-        let remedy = format!("set {variable}, or name another variable with api_key_env");
-        Err(table.error("provider", format!("the key is missing: {remedy}")))
+        let Some(variable) = table.get("api_key_env") else { return Ok(None) };
+        let name = variable.text();
+        if self.is_set(&name) { Ok(Some(Key::Variable(name))) } else { Err(unset(&variable, &name)) }
     }
 
     fn is_set(&self, variable: &str) -> bool {
@@ -185,28 +161,23 @@ fn unset(value: &Value<'_>, variable: &str) -> Error {
     )
 }
 
-fn no_address(table: &Table<'_>, provider: Option<&str>) -> Error {
-    let Some(provider) = provider else {
-        return table
-            .error_here("url is missing: give the endpoint's url, or a provider that Inferometer knows");
-    };
-    let known = providers();
-    let meant = match nearest(provider, known.iter().copied()) {
-        Some(meant) => format!("did you mean '{meant}'?"),
-        None => format!("it knows {}", known.join(", ")),
-    };
-    table.error(
-        "provider",
-        format!("Inferometer knows no provider '{provider}', and there is no url: {meant}"),
-    )
-}
-
 /// Parameters of the body.
 fn extra(table: &Table<'_>) -> Result<Map<String, Json>, Error> {
     let Some(value) = table.get("extra") else { return Ok(Map::new()) };
     match value.json() {
         Json::Object(extra) => Ok(extra),
         _ => Err(value.error("extra is no table")),
+    }
+}
+
+/// A level, or a budget in a table.
+fn reasoning(table: &Table<'_>) -> Result<Option<Reasoning>, Error> {
+    match table.table("reasoning") {
+        Some(budget) => {
+            let tokens = budget.parse("budget")?;
+            tokens.map(Some).ok_or_else(|| budget.error_here("budget is missing: a number of tokens"))
+        }
+        None => table.parse("reasoning"),
     }
 }
 

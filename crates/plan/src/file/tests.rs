@@ -59,7 +59,7 @@ fn targets() {
         "price": "input=1,output=2", "extra": {"top_p": 0.9}, "include_usage": true, "stream": true,
         "connection": "reuse", "http2": false, "cacert": null, "insecure": false, "provider": "groq",
         "concurrency_limit": 4, "declared": {"region": "eu", "precision": null, "terms": null},
-        "think_tags": true,
+        "think_tags": true, "reasoning": null,
     });
     assert_eq!(*target, right);
     for (typed, price, source) in [

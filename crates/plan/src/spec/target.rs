@@ -9,10 +9,14 @@ use inferometer_wire::{Auth, Dialect};
 use serde_json::{Map, Value};
 
 use super::Fault;
+use crate::aws;
+use crate::file::nearest;
+use crate::presets::{Preset, Reasoning, Unspelled, preset, presets, spelled};
 use crate::secrets::{SECRET_VALUE_LEN, is_variable_name, names_a_key};
-use crate::{Connection, Declared, Secrets, Target};
+use crate::{Connection, Declared, Secrets, Signing, Target};
 
 /// Where the key comes from.
+#[derive(Clone)]
 pub(crate) enum Key {
     /// An environment variable of this name.
     Variable(String),
@@ -24,15 +28,20 @@ pub(crate) enum Key {
 pub(crate) struct TargetSpec {
     pub(crate) name: Option<String>,
     pub(crate) provider: Option<String>,
-    pub(crate) url: String,
+    /// The provider's where absent.
+    pub(crate) url: Option<String>,
     pub(crate) model: String,
-    pub(crate) dialect: Dialect,
+    /// The provider's where absent, else chat.
+    pub(crate) dialect: Option<Dialect>,
+    /// In the provider's variable where absent, unless there is an address or a header of one's own.
     pub(crate) key: Option<Key>,
     /// As [`header`] reads them.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) price: Option<Price>,
     pub(crate) extra: Map<String, Value>,
-    pub(crate) token_field: TokenField,
+    pub(crate) reasoning: Option<Reasoning>,
+    /// The provider's where absent, else the older one.
+    pub(crate) token_field: Option<TokenField>,
     pub(crate) include_usage: bool,
     pub(crate) stream: bool,
     pub(crate) connection: Connection,
@@ -46,18 +55,19 @@ pub(crate) struct TargetSpec {
 
 impl TargetSpec {
     /// A target of which nothing else is said.
-    pub(crate) fn new(url: String, model: String) -> Self {
+    pub(crate) fn new(url: Option<String>, model: String) -> Self {
         Self {
             name: None,
             provider: None,
             url,
             model,
-            dialect: Dialect::default(),
+            dialect: None,
             key: None,
             headers: Vec::new(),
             price: None,
             extra: Map::new(),
-            token_field: TokenField::default(),
+            reasoning: None,
+            token_field: None,
             include_usage: true,
             stream: true,
             connection: Connection::Reuse,
@@ -76,38 +86,51 @@ impl TargetSpec {
         env: &impl Fn(&str) -> Option<String>,
         secrets: &mut Secrets,
     ) -> Result<Target, Fault> {
-        let (url, shown_url) = address(&self, secrets)?;
+        let preset = self.provider.as_deref().and_then(preset);
+        let dialect = self.dialect.or(preset.map(|preset| preset.dialect)).unwrap_or_default();
+        let key = self.key(preset, dialect, env)?;
+        let (url, shown_url) = address(&self.base(preset, dialect, env)?, &self, dialect, secrets)?;
+        let extra = self.extra(preset, dialect)?;
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
         // A host may come out of a variable, and is then not to be shown.
         let host = secrets.redact(&host.unwrap_or_default()).into_owned();
+        let signing = match &key {
+            None if dialect == Dialect::Bedrock => self.signing(&url, env, secrets)?,
+            _ => None,
+        };
         let mut headers = self.headers;
-        let key_source = self.key.as_ref().map(Key::source);
-        if let Some(key) = &self.key {
-            let (name, value) = key.header(self.dialect.auth(), env, secrets)?;
+        let key_source = key.as_ref().map(Key::source).or(signing.as_ref().map(|(_, source)| source.clone()));
+        if let Some(key) = &key {
+            let (name, value) = key.header(dialect.auth(), env, secrets)?;
             if headers.iter().any(|(given, _)| *given == name) {
                 let reason = "a key is sent in a header of its own, which is among the headers too";
                 return Err(Fault::Conflict { first: key.field(), second: "headers", reason });
             }
             headers.push((name, value));
         }
-        for (name, value) in self.dialect.headers() {
+        for (name, value) in dialect.headers() {
             let name = HeaderName::from_static(name);
             if !headers.iter().any(|(given, _)| *given == name) {
                 headers.push((name, HeaderValue::from_static(value)));
             }
         }
-        secrets.add_keys_of(&Value::Object(self.extra.clone()));
+        secrets.add_keys_of(&Value::Object(extra.clone()));
         Ok(Target {
             name: self.name.unwrap_or_else(|| format!("{}@{host}", self.model)),
             shown_url: secrets.redact(&shown_url).into_owned(),
             url,
             model: self.model,
-            dialect: self.dialect,
+            dialect,
             key_source,
             headers,
+            signing: signing.map(|(signing, _)| signing),
             price: self.price,
-            extra: self.extra,
-            token_field: self.token_field,
+            extra,
+            reasoning: self.reasoning,
+            token_field: self
+                .token_field
+                .or(preset.and_then(|preset| preset.token_field))
+                .unwrap_or_default(),
             include_usage: self.include_usage,
             stream: self.stream,
             connection: self.connection,
@@ -120,6 +143,129 @@ impl TargetSpec {
             think_tags: self.think_tags,
         })
     }
+
+    /// The base URL: its own, else the provider's.
+    fn base(
+        &self,
+        preset: Option<&Preset>,
+        dialect: Dialect,
+        env: &impl Fn(&str) -> Option<String>,
+    ) -> Result<String, Fault> {
+        if let Some(url) = &self.url {
+            return Ok(url.clone());
+        }
+        let Some(name) = &self.provider else {
+            let remedy = "give the endpoint's url, or a provider that Inferometer knows";
+            return Err(Fault::Missing { field: "url", remedy });
+        };
+        let Some(preset) = preset else { return Err(unknown_provider(name)) };
+        Preset::filled(preset.door(dialect), aws::with_region(env)).map_err(|variable| {
+            Fault::value(
+                "provider",
+                name,
+                format!("set {variable}, by which it is addressed, or give the url"),
+            )
+        })
+    }
+
+    /// Where the key comes from: what is said, else the provider's own variable.
+    fn key(
+        &self,
+        preset: Option<&Preset>,
+        dialect: Dialect,
+        env: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Key>, Fault> {
+        if let Some(key) = &self.key {
+            return Ok(Some(key.clone()));
+        }
+        if dialect == Dialect::Bedrock {
+            // Of one's own address nothing is known: there, only what keeps its secret is sent unasked.
+            let is_set = self.url.as_deref().is_none_or(aws::is_amazon_s)
+                && env(aws::BEARER).is_some_and(|held| !held.trim().is_empty());
+            return Ok((is_set && !self.has_own_key()).then(|| Key::Variable(aws::BEARER.to_owned())));
+        }
+        // A preset at an address of one's own says nothing of a key, and a header may carry it.
+        let has_own = self.url.is_some() || self.has_own_key();
+        let Some(preset) = preset.filter(|preset| !has_own && !preset.is_local()) else { return Ok(None) };
+        let remedy = match (&preset.key_env, &preset.key_cmd) {
+            (Some(variable), _) if env(variable).is_some_and(|held| !held.trim().is_empty()) => {
+                return Ok(Some(Key::Variable(variable.clone())));
+            }
+            (Some(variable), _) => format!("set {variable}, or name another variable with api_key_env"),
+            (None, Some(command)) => format!("name its variable with api_key_env; `{command}` prints one"),
+            (None, None) => "name its variable with api_key_env".to_owned(),
+        };
+        Err(Fault::value("provider", &preset.name, format!("the key is missing: {remedy}")))
+    }
+
+    /// Whether a header of its own may carry a key.
+    fn has_own_key(&self) -> bool {
+        self.headers.iter().any(|(name, _)| names_a_key(name.as_str()))
+    }
+
+    /// What signs its requests at Amazon, and where that comes from.
+    fn signing(
+        &self,
+        url: &str,
+        env: &impl Fn(&str) -> Option<String>,
+        secrets: &mut Secrets,
+    ) -> Result<Option<(Signing, String)>, Fault> {
+        if self.has_own_key() {
+            return Ok(None);
+        }
+        match aws::signing(url, env, secrets)? {
+            None if aws::is_amazon_s(url) => Err(aws::missing()),
+            signing => Ok(signing),
+        }
+    }
+
+    /// The parameters of the body, with what `reasoning` is called there.
+    fn extra(&self, preset: Option<&Preset>, dialect: Dialect) -> Result<Map<String, Value>, Fault> {
+        let mut extra = self.extra.clone();
+        let Some(level) = self.reasoning else { return Ok(extra) };
+        let refuse = |reason: String| Fault::value("reasoning", level.to_string(), reason);
+        let words = spelled(level, preset, dialect, &self.model).map_err(|unspelled| {
+            let who = preset.map_or_else(|| format!("the dialect {dialect}"), |preset| preset.name.clone());
+            let model = &self.model;
+            let has = match unspelled {
+                Unspelled::Unknown => format!("nothing is known of what {who} calls it for {model}"),
+                Unspelled::Has(known) => {
+                    format!("{who} has no words for it for {model}, only for {}", known.join(", "))
+                }
+            };
+            refuse(format!("{has}; write what it wants in extra, as in {{\"reasoning_effort\": \"low\"}}"))
+        })?;
+        match merge(&mut extra, words) {
+            Ok(()) => Ok(extra),
+            Err(field) => Err(refuse(format!("extra says {field} otherwise: leave one of the two out"))),
+        }
+    }
+}
+
+/// Puts `words` into `extra`, at every depth; the name of the first field that holds something else.
+fn merge(extra: &mut Map<String, Value>, words: Map<String, Value>) -> Result<(), String> {
+    for (name, value) in words {
+        match (extra.get_mut(&name), value) {
+            (Some(Value::Object(own)), Value::Object(value)) => {
+                merge(own, value).map_err(|field| format!("{name}.{field}"))?;
+            }
+            (Some(own), value) if *own != value => return Err(name),
+            (_, value) => {
+                extra.insert(name, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unknown_provider(name: &str) -> Fault {
+    let known = || presets().iter().map(|preset| preset.name.as_str());
+    let meant = match nearest(name, known()) {
+        Some(meant) => format!("did you mean '{meant}'?"),
+        None => format!("it knows {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    let reason = format!("Inferometer knows no provider '{name}', and there is no url: {meant}");
+    Fault::value("provider", name, reason)
 }
 
 impl Key {
@@ -197,8 +343,12 @@ pub(crate) fn header(
 }
 
 /// The final address, and the address that people may see.
-fn address(target: &TargetSpec, secrets: &mut Secrets) -> Result<(String, String), Fault> {
-    let base = target.url.as_str();
+fn address(
+    base: &str,
+    target: &TargetSpec,
+    dialect: Dialect,
+    secrets: &mut Secrets,
+) -> Result<(String, String), Fault> {
     let shown = shown_address(base, secrets);
     let refuse =
         |reason: &dyn ToString| Fault::value("url", secrets.redact(&shown).into_owned(), reason.to_string());
@@ -210,7 +360,7 @@ fn address(target: &TargetSpec, secrets: &mut Secrets) -> Result<(String, String
             &"credentials do not belong in the address: use --api-key-env or -H 'Authorization: …'",
         ));
     }
-    let url = inferometer_wire::endpoint(base, target.dialect, &target.model, target.stream)
+    let url = inferometer_wire::endpoint(base, dialect, &target.model, target.stream)
         .map_err(|error| refuse(&error))?;
     let shown_url = shown_address(&url, secrets);
     Ok((url, shown_url))

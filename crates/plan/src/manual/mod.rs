@@ -1,8 +1,11 @@
-//! docs/plan.md and docs/plan.schema.json are held to the keys that the file really has. To write them anew:
+//! docs/plan.md, docs/plan.schema.json and docs/providers.md are held to the keys that the file really has, and to
+//! the table of presets. To write them anew:
 //!
 //! ```text
 //! INFEROMETER_WRITE_PLAN=1 cargo test --package inferometer-plan manual
 //! ```
+
+mod providers;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -85,7 +88,10 @@ fn holds(kind: &Kind) -> String {
 fn examples_are_plans() {
     let text = std::fs::read_to_string(docs("plan.md")).unwrap();
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let env = |_: &str| Some("sk-of-an-example".to_string());
+    let env = |name: &str| match name {
+        "AZURE_OPENAI_ENDPOINT" => Some("https://own.openai.azure.com".to_string()),
+        _ => Some("sk-of-an-example".to_string()),
+    };
     let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_string());
     let all: Vec<String> = blocks.chain([crate::starting_plan(env)]).collect();
     assert!(all.len() > 2);
