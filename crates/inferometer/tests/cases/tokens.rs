@@ -83,6 +83,15 @@ fn s03_what_a_cache_served_is_said() {
 }
 
 #[test]
+fn s03_a_warm_cache_knows_every_prompt() {
+    let bench = Bench::new();
+    let run = bench.measure("s03", "-n 12 -c 4 --isl 24 --osl 2 --cache warm --warmup 1");
+    assert_eq!((run.count("ok"), &run.cell()["counts"]["warmup"]), (12, &13.into()));
+    assert_eq!((run.truth.counters.distinct_prompts, run.truth.counters.requests), (13, 25));
+    assert!((run.value("tokens/cached_share").unwrap() - 6.0 / 7.0).abs() < 1e-9);
+}
+
+#[test]
 fn s09_what_nobody_told_is_not_zero() {
     let bench = Bench::new();
     let run = bench.measure("s09", "-n 4 -c 4 --price input=1,output=4");

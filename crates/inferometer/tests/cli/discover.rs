@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::{fs, thread};
 
-use inferometer_sim::{Config, Model, Server};
+use inferometer_sim::{Config, Model, Running, Server};
 use serde_json::{Value, json};
 
 use crate::support::{Ended, inferometer};
@@ -51,7 +51,7 @@ fn discover(dir: &std::path::Path, arguments: &[&str]) -> Ended {
 }
 
 /// Four providers and an address where nobody is, as a plan; and the router.
-fn providers() -> (Server, String, String) {
+fn providers() -> (Running, String, String) {
     let sim = Server::start(Config::single(Model::default())).unwrap();
     let dedicated = canned(&[
         ("/models", 200, r#"{"data":[{"id":"maker/Sim","context_length":4096},{"id":"other"}]}"#),

@@ -75,6 +75,39 @@ fn a_field_that_the_server_refuses() {
     stops(&bench, &["-m", "odd"], "", &odd);
 }
 
+/// Of several targets one refuses a field: said once, in its words. The others are measured, and its own cell says why it
+/// is empty; whether the request before the load finds out, or the warm-ups do.
+#[test]
+fn a_field_that_one_target_refuses() {
+    for (flag, requests) in [("", 1), ("--no-preflight", 3)] {
+        let bench = Bench::with(picky());
+        let base = bench.server.base_url();
+        let target =
+            |name: &str| format!("[[target]]\nname = \"{name}\"\nurl = \"{base}\"\nmodel = \"{name}\"\n");
+        let load = "[protocol]\nwarmup = 3\n[load]\nrequests = 5\n";
+        let plan = target("sim") + &target("no-temperature") + load;
+        std::fs::write(bench.dir.path().join("plan.toml"), plan).unwrap();
+        let mut command = crate::support::inferometer(bench.dir.path());
+        command.args(["run", "plan.toml", "--out", "out", "--no-progress"]).args(flag.split_whitespace());
+        let ended: Ended = command.output().unwrap().into();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let truth = bench.truth();
+        let asked = truth.requests.iter().filter(|record| record.model == "no-temperature").count();
+        assert_eq!(asked, requests, "{flag}");
+        let words = "Unrecognized request argument supplied: temperature";
+        assert_eq!(ended.stderr.matches(words).count(), 1, "{flag}: {}", ended.stderr);
+        let summary = crate::bench::json(&bench.dir.path().join("out/summary.json"));
+        let cells = summary["cells"].as_array().unwrap();
+        let of = |name: &str| cells.iter().find(|cell| cell["target"] == name).unwrap();
+        assert_eq!((&of("sim")["counts"]["ok"], &of("sim")["gap"]), (&5.into(), &serde_json::Value::Null));
+        let refused = of("no-temperature");
+        assert_eq!(refused["counts"]["issued"], 0);
+        assert!(refused["gap"].as_str().unwrap().contains(words), "{refused}");
+        let table = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(table.contains(words), "{}", ended.stdout);
+    }
+}
+
 /// The remedies work.
 #[test]
 fn a_field_that_is_left_out() {

@@ -118,14 +118,14 @@ fn more_than_was_asked_for() {
 }
 
 /// An event that adds `text`, with log probabilities of `tokens`, JSON in each.
-fn with_logprobs(delta: Value, tokens: &[&str]) -> String {
+fn with_logprobs(delta: &Value, tokens: &[&str]) -> String {
     let tokens: Vec<Value> = tokens.iter().map(|token| serde_json::from_str(token).unwrap()).collect();
     json!({"choices": [{"delta": delta, "logprobs": {"content": tokens}}]}).to_string()
 }
 
 #[test]
 fn logprobs_of_another_text() {
-    let text = |text: &str, tokens: &[&str]| with_logprobs(json!({"content": text}), tokens);
+    let text = |text: &str, tokens: &[&str]| with_logprobs(&json!({"content": text}), tokens);
     let differs: &[&str] = &["logprob_text_differs"];
     check(&[&text("a map", &[r#"{"token":"a"}"#, r#"{"token":" map"}"#]), STOP], Valid, &[]);
     check(&[&text("a map", &[r#"{"token":"a"}"#, r#"{"token":" cat"}"#]), STOP], Valid, differs);
@@ -139,10 +139,10 @@ fn logprobs_of_another_text() {
 
 #[test]
 fn logprobs_of_more_than_the_text() {
-    let text = |text: &str, tokens: &[&str]| with_logprobs(json!({"content": text}), tokens);
+    let text = |text: &str, tokens: &[&str]| with_logprobs(&json!({"content": text}), tokens);
     let map = text("map", &[r#"{"token":"map"}"#]);
     // `null` and tokens of the reasoning (sglang#26778), in its events and as the head of the answer's.
-    let so = |tokens: &[&str]| with_logprobs(json!({"reasoning_content": "So, map."}), tokens);
+    let so = |tokens: &[&str]| with_logprobs(&json!({"reasoning_content": "So, map."}), tokens);
     check(&[&so(&["null"]), &map, STOP], Valid, &[]);
     check(&[&so(&[r#"{"token":"So"}"#]), &map, STOP], Valid, &[]);
     let all = text("map", &[r#"{"token":"So, map."}"#, r#"{"token":"</think>"}"#, r#"{"token":"map"}"#]);
@@ -161,8 +161,8 @@ fn logprobs_of_more_than_the_text() {
 
 #[test]
 fn logprobs_that_cannot_be_read_are_unavailable() {
-    let half = with_logprobs(json!({"content": "ä"}), &[r#"{"token":"\ufffd","bytes":null}"#]);
+    let half = with_logprobs(&json!({"content": "ä"}), &[r#"{"token":"\ufffd","bytes":null}"#]);
     check(&[&half, STOP], Valid, &["logprob_text_unavailable"]);
     let joined = [r#"{"token":"\ufffd","bytes":[195]}"#, r#"{"token":"\ufffd","bytes":[164]}"#];
-    check(&[&with_logprobs(json!({"content": "ä"}), &joined), STOP], Valid, &[]);
+    check(&[&with_logprobs(&json!({"content": "ä"}), &joined), STOP], Valid, &[]);
 }

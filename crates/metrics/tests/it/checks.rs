@@ -126,7 +126,7 @@ fn replays(answers: &[(&str, &str, &str)]) -> Summary {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         said("a", seq, |sample| {
             sample.repeatable = Some(!prompt.starts_with('f'));
-            sample.prompt_id = (*prompt).to_owned();
+            (*prompt).clone_into(&mut sample.prompt_id);
             (sample.response_id, sample.answer_hash) = (some(id), some(hash));
             sample.counted_output_tokens = Some(200);
         })
@@ -229,7 +229,7 @@ fn both_ways(streamed: &[(&str, &str, &str)], whole: &[(&str, &str, &str)]) -> S
     let answers = |target: &'static str, answers: &[(&str, &str, &str)], flag: &str| -> Vec<Sample> {
         let answer = |(seq, (prompt, finish, verdict)): (u64, &(&str, &str, &str))| {
             said(target, seq, |sample| {
-                sample.prompt_id = (*prompt).to_owned();
+                (*prompt).clone_into(&mut sample.prompt_id);
                 sample.finish_reason = Some((*finish).to_owned());
                 sample.verdict_flags = vec![(*verdict).to_owned()];
                 sample.flags = vec![flag.to_owned()];
@@ -273,15 +273,14 @@ fn a_stream_is_the_same_kind_of_answer() {
     // Other prompts, the same way, another address.
     check("stream_diff", &both_ways(&[("p", "stop", "")], &[("q", "length", "")]), Unavailable, 0, 0);
     let pair = |change: fn(&mut Sample)| {
-        let samples = ["a", "b"].map(|target| {
+        ["a", "b"].map(|target| {
             said(target, 1, |sample| {
                 (sample.prompt_id, sample.repeatable) = ("p".to_owned(), Some(true));
                 sample.finish_reason = Some(if target == "a" { "stop" } else { "tool_calls" }.to_owned());
                 sample.flags.extend((target == "b").then(|| "not_streamed".to_owned()));
                 change(sample);
             })
-        });
-        samples
+        })
     };
     check("stream_diff", &summary(&["a", "b"], pair(|_| {})), Found, 1, 1);
     check("stream_diff", &summary(&["a"], pair(|_| {})), Unavailable, 0, 0);

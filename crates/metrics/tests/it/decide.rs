@@ -417,6 +417,7 @@ fn by_cost(targets: &[(Truth, Costs)]) -> Decision {
 
 #[test]
 fn a_cost_that_is_only_a_bound_wins_no_rank_by_it() {
+    use Costs::{Bounded, Known};
     let of = |name, cost| Truth { name, cost, ..PLAIN };
     let (cheap, mid, dear) = (of("cheap", "0.001"), of("mid", "0.002"), of("dear", "0.004"));
     let bound = "Of cheap only a lower bound of the cost is known (1 of 300 attempts are without one): by cost it is \
@@ -426,7 +427,6 @@ fn a_cost_that_is_only_a_bound_wins_no_rank_by_it() {
         check(&decided, certainty, chosen, said);
         decided
     };
-    use Costs::{Bounded, Known};
     case(
         &[(cheap, Known), (mid, Known)],
         Certainty::Proven,
