@@ -123,3 +123,42 @@ fn headers(target: &Target) -> HeaderMap {
     }
     headers
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use http::header::AUTHORIZATION;
+    use inferometer_plan::Plan;
+    use inferometer_workload::{Cache, Source};
+
+    use super::*;
+
+    /// A signature lives for minutes; the wait for a turn, or for a further attempt, may be longer.
+    #[test]
+    fn what_goes_out_late_or_again_is_signed_anew() {
+        let env = |name: &str| match name {
+            "AWS_REGION" => Some("us-east-1".to_owned()),
+            "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" => Some("AKIDEXAMPLE".to_owned()),
+            _ => None,
+        };
+        let text = "[[target]]\nurl = \"http://h\"\nmodel = \"m\"\ndialect = \"bedrock\"\n";
+        let plan = Plan::from_toml(text, Path::new("p.toml"), env, 1, None).unwrap();
+        let prompts =
+            Prompts::prepare(&Source::Builtin { output: None }, None, 1, "test", Cache::AsIs).unwrap();
+        let asker = Asker::new(plan.cells().next().unwrap(), &prompts, Tokenizer::o200k()).unwrap();
+        let mut prepared = asker.prepare(0, 0);
+        let signed = prepared.request.headers[AUTHORIZATION].clone();
+        assert!(signed.to_str().unwrap().contains("/us-east-1/bedrock/aws4_request"));
+        let old = HeaderValue::from_static("old");
+        let mut check = |is_again, signed, is_new: bool| {
+            prepared.request.headers.insert(AUTHORIZATION, old.clone());
+            prepared.signed = Some(signed);
+            asker.sign(&mut prepared, is_again);
+            assert_eq!(prepared.request.headers[AUTHORIZATION] != old, is_new);
+        };
+        check(false, Wall::now(), false);
+        check(true, Wall::now(), true);
+        check(false, Wall::from_unix_nanos(0), true);
+    }
+}

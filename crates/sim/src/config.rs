@@ -60,7 +60,7 @@ pub struct Config {
     pub keep_alive_idle: Option<Duration>,
     /// Prefixes under which `/v1/…` is served (C37).
     pub prefixes: Vec<String>,
-    /// The key that `Authorization: Bearer` must carry; without it the answer is a 401.
+    /// The key that a request must show, where its dialect shows it; without it the answer is a 401.
     pub require_key: Option<String>,
     /// Serve TLS with this certificate.
     pub tls: Option<Tls>,

@@ -1,4 +1,4 @@
-//! Bytes to meaning and back, without sockets: SSE framing, the chat and completions dialects, usage, errors, request bodies.
+//! Bytes to meaning and back, without sockets: framing, the dialects of providers, usage, errors, request bodies.
 //!
 //! A [`Decoder`] takes the bytes of one answer in any cut and tells, in stream order, which events carried output;
 //! the caller stamps each with the time of the read that delivered it. At the end it hands over an [`Answer`].

@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bedrock;
 mod bytes;
 mod checks;
 mod connections;

@@ -127,4 +127,61 @@ def gemini() -> dict:
     }
 
 
-print(json.dumps({"chat": chat, "responses": responses, "messages": messages, "gemini": gemini}[sdk]()))
+def bedrock() -> dict:
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import ClientError, EventStreamError
+
+    client = boto3.client(
+        "bedrock-runtime", endpoint_url=base, region_name="us-east-1", aws_access_key_id="AKIDEXAMPLE",
+        aws_secret_access_key="k", config=Config(retries={"max_attempts": 0}),
+    )
+    messages = [{"role": "user", "content": [{"text": prompt}]}]
+    ask = dict(modelId="sim", messages=messages, inferenceConfig={"maxTokens": LIMIT})
+
+    def streamed(**ask) -> tuple[list, dict]:
+        blocks, ends = {}, {}
+        for event in client.converse_stream(**ask)["stream"]:
+            (name, said), = event.items()
+            block = blocks.setdefault(said.get("contentBlockIndex"), {"text": "", "input": ""})
+            if name == "contentBlockStart":
+                block["name"] = said["start"]["toolUse"]["name"]
+            if name == "contentBlockDelta":
+                delta = said["delta"]
+                block["text"] += delta.get("text", "")
+                block["input"] += delta.get("toolUse", {}).get("input", "")
+            ends |= said if name in ("messageStop", "metadata") else {}
+        return list(blocks.values()), ends
+
+    said, ends = streamed(**ask)
+    whole = client.converse(**ask)
+    assert whole["usage"] == ends["usage"], (whole, ends)
+    own = [
+        {"toolSpec": {"name": tool["function"]["name"], "description": tool["function"].get("description", "none"),
+                      "inputSchema": {"json": tool["function"]["parameters"]}}}
+        for tool in tools
+    ]
+    called, _ = streamed(
+        modelId="tools", messages=[{"role": "user", "content": [{"text": tool_prompt}]}], toolConfig={"tools": own}
+    )
+    call = next(block for block in called if "name" in block)
+    try:
+        streamed(**(ask | {"modelId": "failing:0"}))
+        raise AssertionError("an exception in the stream was not seen")
+    except EventStreamError as failed:
+        assert failed.response["Error"]["Code"] == "internalServerException", failed.response
+    try:
+        client.converse(**(ask | {"modelId": "nobody"}))
+        error = None
+    except ClientError as failed:
+        assert failed.response["Error"]["Code"] == "ResourceNotFoundException", failed.response
+        error = failed.response["ResponseMetadata"]["HTTPStatusCode"]
+    return {
+        "text": "".join(block["text"] for block in said), "finish": ends["stopReason"],
+        "output": ends["usage"]["outputTokens"], "whole": whole["output"]["message"]["content"][0]["text"],
+        "call": [call["name"], json.loads(call["input"])], "error": error,
+    }
+
+
+SDKS = {"chat": chat, "responses": responses, "messages": messages, "gemini": gemini, "bedrock": bedrock}
+print(json.dumps(SDKS[sdk]()))

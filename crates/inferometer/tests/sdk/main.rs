@@ -11,7 +11,7 @@ use inferometer_sim::{Config, Server};
 use inferometer_workload::{Cache, Prompts, Shipped, Source};
 use serde_json::{Value, json};
 
-/// Salad for `sim`, right calls for `tools`.
+/// Salad for `sim`, right calls for `tools`, and one that fails in the middle.
 const SIM: &str = r#"
 [[model]]
 name = "sim"
@@ -23,6 +23,12 @@ name = "tools"
 ttft = "1ms"
 rate = "flood"
 tasks = { kinds = ["tools"], seed = 7 }
+
+[[model]]
+name = "failing:0"
+ttft = "1ms"
+rate = "flood"
+fault = [{ kind = "stream_error", share = 1, after_tokens = 3 }]
 "#;
 
 fn root() -> std::path::PathBuf {
@@ -71,6 +77,7 @@ fn the_official_sdks_are_content() {
         ("responses", "max_output_tokens"),
         ("messages", "max_tokens"),
         ("gemini", "MAX_TOKENS"),
+        ("bedrock", "max_tokens"),
     ] {
         let seen = seen(&python, sdk, base, &asked);
         assert_eq!(

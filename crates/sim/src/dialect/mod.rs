@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod azure;
+mod bedrock;
 mod chat;
 mod completions;
 mod gemini;
@@ -25,7 +26,7 @@ use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// Every dialect that is spoken here. The first speaks where a request is in none.
-static TABLE: [&dyn Speak; 7] = [
+static TABLE: [&dyn Speak; 8] = [
     &chat::Chat,
     &completions::Completions,
     &anthropic::Anthropic,
@@ -33,6 +34,7 @@ static TABLE: [&dyn Speak; 7] = [
     &gemini::Gemini,
     &ollama::Ollama,
     &responses::Responses,
+    &bedrock::Bedrock,
 ];
 
 /// A dialect, as a row of the table.

@@ -11,7 +11,7 @@ use crate::client::{Answer, Client, records, server};
 const SEED: u64 = 7;
 
 /// Prompt `seq` of `kind`, as that run sends it: behind a nonce.
-fn prompt(kind: Shipped, seq: u64) -> String {
+pub(crate) fn prompt(kind: Shipped, seq: u64) -> String {
     let source = Source::Shipped { kind, input: None, output: None };
     let prompts = Prompts::prepare(&source, None, SEED, "run", Cache::Bust).unwrap();
     prompts.item(seq, seq).prompt.text().into_owned()

@@ -1,8 +1,10 @@
 //! Each dialect over a socket: an answer at its times, with its key, and its refusals.
 
 use inferometer_sim::Record;
+use inferometer_workload::Shipped;
 use serde_json::json;
 
+use crate::answers::prompt;
 use crate::client::{Answer, Client, records, server};
 
 /// How a dialect's client asks.
@@ -100,7 +102,22 @@ const RESPONSES: Dialect = Dialect {
     input: 3,
 };
 
-const DIALECTS: [Dialect; 5] = [ANTHROPIC, AZURE, GEMINI, OLLAMA, RESPONSES];
+const BEDROCK: Dialect = Dialect {
+    path: "/model/MODEL/converse-stream",
+    whole_path: Some("/model/MODEL/converse"),
+    body: |_, _| json!({"messages": [{"role": "user", "content": [{"text": "one two three"}]}]}),
+    key: "authorization: AWS4-HMAC-SHA256 Signature=0, Credential=",
+    content_type: "application/vnd.amazon.eventstream",
+    marks: [
+        r#"{"contentBlockIndex":0,"delta":{"text":" north"},"p":""#,
+        r#""inputTokens":3,"outputTokens":3,"totalTokens":6},"p":""#,
+        r#""output":{"message":{"content":[{"text":" north by west"}],"role":"assistant"}},"stopReason":"end_turn""#,
+        r#"{"message":""#,
+    ],
+    input: 3,
+};
+
+const DIALECTS: [Dialect; 6] = [ANTHROPIC, AZURE, BEDROCK, GEMINI, OLLAMA, RESPONSES];
 
 impl Dialect {
     fn ask(&self, client: &mut Client, model: &str, key: &str, stream: bool) -> Answer {
@@ -177,5 +194,27 @@ fn scripts_and_faults_speak_each_dialect() {
         assert!(said.complete && said.text().matches(" word").count() >= 3, "{}", said.text());
         let records = records(&server, 2);
         assert_eq!((records[0].sent_tokens, records[1].sent_tokens), (3, 3), "{}", dialect.path);
+    }
+}
+
+/// A dialect that tells a call only when it is complete must not lose the tokens before, nor plan them too early.
+#[test]
+fn tool_calls_count_all_their_tokens_in_each_dialect() {
+    for dialect in DIALECTS {
+        let server = server(
+            "[[model]]\nname = \"m\"\nttft = \"5ms\"\nrate = 1000\n\
+             tasks = { kinds = [\"tools\"], seed = 7, count = 10 }\n",
+        );
+        let mut client = Client::new(&server);
+        let quoted = serde_json::Value::from(prompt(Shipped::Tools, 2)).to_string();
+        let body = (dialect.body)("m", true).to_string().replace("\"one two three\"", &quoted);
+        client.send("POST", &dialect.path.replace("MODEL", "m"), "", &body);
+        let answer = client.read();
+        let record = &records(&server, 1)[0];
+        assert_eq!(record.right, Some(true), "{}: {}", dialect.path, answer.text());
+        assert_eq!(Some(record.sent_tokens), record.output_tokens, "{}", dialect.path);
+        assert!(record.first_output_ns >= record.planned_first_ns, "{}", dialect.path);
+        assert_eq!(record.first_answer_ns, record.first_output_ns, "{}", dialect.path);
+        assert!(answer.text().contains("\"name\":"), "{}: {}", dialect.path, answer.text());
     }
 }
