@@ -15,6 +15,7 @@
 
 mod client;
 mod console;
+mod core_dumps;
 pub mod demo;
 mod discover;
 mod dry_run;
@@ -36,6 +37,7 @@ mod simulate;
 mod sink;
 
 pub use console::say;
+pub use core_dumps::forbid_core_dumps;
 pub use demo::{DemoCommand, demo};
 pub use discover::{DiscoverCommand, discover};
 pub use error::Error;

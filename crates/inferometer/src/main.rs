@@ -42,6 +42,7 @@ const PARQUET: Option<app::ParquetWriter> = Some(|recording, out| {
 const PARQUET: Option<app::ParquetWriter> = None;
 
 fn main() -> ExitCode {
+    app::forbid_core_dumps();
     // For the manifest only: clap reads the arguments itself, and some are paths that need not be UTF-8.
     let argv: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let exit = execute(parse().command, &argv).unwrap_or_else(|error| fail(&error));

@@ -79,6 +79,17 @@ mod tests {
         check("ollama", "tools", None);
         check("ollama", "extract", None);
         check("completions", "classify", None);
+        for dialect in ["azure", "gemini", "responses", "messages"] {
+            check(dialect, "tools", None);
+            check(dialect, "extract", None);
+        }
+        check(
+            "messages",
+            "builtin",
+            Some(
+                "target m@h, workload builtin, prompt builtin-01: the dialect messages cannot ask without `max_tokens`: give it a value",
+            ),
+        );
         check(
             "completions",
             "tools",

@@ -32,6 +32,17 @@ pub struct RunFlags {
     /// Environment variable that holds the API key
     #[arg(long, value_name = "VAR", help_heading = "Target")]
     pub api_key_env: Option<String>,
+    /// File that holds the API key
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["api_key_env", "api_key"], help_heading = "Target")]
+    pub key_file: Option<PathBuf>,
+    /// Command that prints the API key, as text or as JSON {"key": …}; run once by sh -c, for at most 30 s
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        conflicts_with_all = ["api_key_env", "api_key", "key_file"],
+        help_heading = "Target"
+    )]
+    pub key_cmd: Option<String>,
     /// The API key itself; other users of the machine can read it in the process list, so prefer --api-key-env
     #[arg(
         long,
@@ -191,13 +202,15 @@ pub struct RunFlags {
 }
 
 /// The flags that describe what a plan file describes. Beside a file they would be passed over in silence.
-const AD_HOC: [&str; 40] = [
+const AD_HOC: [&str; 42] = [
     "url",
     "provider",
     "reasoning",
     "model",
     "dialect",
     "api_key_env",
+    "key_file",
+    "key_cmd",
     "api_key",
     "headers",
     "extra",

@@ -11,7 +11,7 @@
 //! | what is the default, what goes together? | `spec` |
 //! | how is a time, a list, a share written? | `value` |
 //! | where is a provider asked, what does it call reasoning? | `presets` |
-//! | what must not be shown? | `secrets` |
+//! | what must not be shown? | `secrets`; where a key is that no variable holds: `key` |
 //! | what is a target sent for a prompt? | `ask`; signed, at Amazon: `aws` |
 //! | what does `init` write? | `starting`; and `discover`: `found` |
 //! | what would a plan cost, and prove? | `estimate` |
@@ -24,6 +24,7 @@ mod estimate;
 mod file;
 mod flags;
 mod found;
+mod key;
 mod load;
 #[cfg(test)]
 mod manual;

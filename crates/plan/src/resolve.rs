@@ -91,11 +91,16 @@ impl RunFlags {
         for typed in &self.headers {
             headers.push(parse_header(typed, secrets)?);
         }
-        let typed_key = || self.api_key.clone().map(Key::Typed);
+        let key = [
+            self.api_key_env.clone().map(Key::Variable),
+            self.key_file.clone().map(Key::File),
+            self.key_cmd.clone().map(Key::Command),
+            self.api_key.clone().map(Key::Typed),
+        ];
         let spec = TargetSpec {
             provider: self.provider.clone(),
             dialect: self.dialect,
-            key: self.api_key_env.clone().map(Key::Variable).or_else(typed_key),
+            key: key.into_iter().flatten().next(),
             headers,
             price: self.price.clone(),
             extra: self.extra()?,

@@ -91,12 +91,14 @@ impl Secrets {
     /// `arg` as it may be shown behind the argument `before`.
     fn redact_argument(&self, before: &str, arg: &str) -> String {
         match before {
-            "-H" | "--header" | "--api-key" => return REDACTED.to_string(),
+            "-H" | "--header" | "--api-key" | "--key-cmd" => return REDACTED.to_string(),
             "--extra" | "--extra-inputs" => return self.redact_json(arg),
             _ => {}
         }
         match arg.split_once('=') {
-            Some((flag @ ("--header" | "--api-key"), _)) => return format!("{flag}={REDACTED}"),
+            Some((flag @ ("--header" | "--api-key" | "--key-cmd"), _)) => {
+                return format!("{flag}={REDACTED}");
+            }
             Some((flag @ ("--extra" | "--extra-inputs"), json)) => {
                 return format!("{flag}={}", self.redact_json(json));
             }
@@ -221,6 +223,8 @@ mod tests {
         check(&["-HX-Me: tiny", "-H=X-Me:tiny"], &["-H[redacted]", "-H[redacted]"]);
         check(&["--header", "a: b", "--header=a: b"], &["--header", REDACTED, "--header=[redacted]"]);
         check(&["--api-key", "k1", "--api-key=k"], &["--api-key", REDACTED, "--api-key=[redacted]"]);
+        check(&["--key-cmd", "echo k1"], &["--key-cmd", REDACTED]);
+        check(&["--key-cmd=echo k1"], &["--key-cmd=[redacted]"]);
         check(&["--extra", "{\"top_p\": 1}"], &["--extra", "{\"top_p\": 1}"]);
         check(&["--extra", "{\"key\": \"k\"}"], &["--extra", "{\"key\":\"[redacted]\"}"]);
         check(&["--extra={\"a\":\"sk-abcdef12345\\u0036\"}"], &["--extra={\"a\":\"[redacted]\"}"]);

@@ -130,7 +130,14 @@ pub(crate) static TARGET: Shape = Shape {
         key("model", Text, "Model to ask for, as the endpoint calls it"),
         key("dialect", OneOf(dialects), "How the endpoint speaks [default: as the provider does, else chat]"),
         key("api_key_env", Text, "Variable that holds the API key [default: the provider's]"),
-        key("api_key", Open, "The same as \"${VAR}\"; never the key itself"),
+        key("key_file", Text, "File that holds the API key; relative to the plan"),
+        key(
+            "key_cmd",
+            Text,
+            "Command that prints the API key, as text or as JSON {\"key\": …}; run once by sh -c when the plan is read, for at \
+             most 30 s",
+        ),
+        key("api_key", Open, "The same as api_key_env, as \"${VAR}\"; never the key itself"),
         key("headers", Table(&HEADERS), "Further headers of every request"),
         key("extra", JsonTable, "Parameters merged into every request body"),
         key(

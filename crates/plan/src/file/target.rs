@@ -73,19 +73,29 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
 
     /// Where the key is said to come from.
     fn key(&self, table: &Table<'_>) -> Result<Option<Key>, Error> {
+        let said = ["api_key", "api_key_env", "key_file", "key_cmd"];
+        let said: Vec<_> = said.into_iter().filter_map(|name| Some((name, table.get(name)?))).collect();
+        if let [(first, _), .., (second, value)] = said.as_slice() {
+            let reason =
+                format!("{first} and {second} do not go together: both say where the key comes from");
+            return Err(value.error_of_secret(reason));
+        }
         if let Some(inline) = table.get("api_key") {
             let text = inline.text();
             let variable = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
             return match variable {
-                Some(_) if table.get("api_key_env").is_some() => {
-                    Err(inline.error("api_key and api_key_env do not go together: both name the key's variable"))
-                }
                 Some(variable) if self.is_set(variable) => Ok(Some(Key::Variable(variable.to_string()))),
                 Some(variable) => Err(unset(&inline, variable)),
                 None => Err(inline.error_of_secret(
                     "a key does not belong in a file: keep it in a variable and write api_key_env = \"THE_VARIABLE\"",
                 )),
             };
+        }
+        if let Some(file) = table.text("key_file") {
+            return Ok(Some(Key::File(self.beside(&file))));
+        }
+        if let Some(command) = table.text("key_cmd") {
+            return Ok(Some(Key::Command(command)));
         }
         let Some(variable) = table.get("api_key_env") else { return Ok(None) };
         let name = variable.text();

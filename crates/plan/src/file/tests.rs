@@ -97,6 +97,45 @@ fn variables_are_secrets() {
     assert_eq!(plan.targets[0].name, "m@[redacted]");
 }
 
+/// What is sent stands in the manifest, with one's own parameters beside it.
+#[test]
+fn reasoning_is_spelled_by_provider_and_dialect() {
+    let check = |text: &str, right: Value| {
+        let target = plan(&format!("[[target]]\nmodel = \"gemini-2.5-flash\"\n{text}"))["targets"][0].clone();
+        assert_eq!((&target["extra"], target["reasoning"].is_null()), (&right, false), "{text}");
+    };
+    let own = "url = \"http://h\"\ndialect = ";
+    let thinking = |config: Value| json!({"generationConfig": {"thinkingConfig": config}});
+    check(&format!("{own}\"gemini\"\nreasoning = {{ budget = 9 }}"), thinking(json!({"thinkingBudget": 9})));
+    let extra = "extra = { generationConfig = { thinkingConfig = { includeThoughts = true } } }";
+    let both = json!({"thinkingBudget": 0, "includeThoughts": true});
+    check(&format!("{own}\"gemini\"\nreasoning = \"off\"\n{extra}"), thinking(both));
+    check(&format!("{own}\"responses\"\nreasoning = \"high\""), json!({"reasoning": {"effort": "high"}}));
+    let groq = |extra: &str| {
+        read(&format!(
+            "[[target]]\nprovider = \"groq\"\nmodel = \"gpt-oss-120b\"\nreasoning = \"low\"\nextra = {{ {extra} }}"
+        ))
+    };
+    assert_eq!(groq("reasoning_effort = \"low\"").unwrap().targets[0].extra["reasoning_effort"], "low");
+    let refused = groq("reasoning_effort = \"high\"").unwrap_err().to_string();
+    assert!(
+        refused.contains("plan.toml:4:13") && refused.contains("extra says reasoning_effort otherwise"),
+        "{refused}"
+    );
+}
+
+/// A key that a command prints is sent, and stands nowhere else; nor does the command.
+#[test]
+fn a_key_may_be_printed() {
+    let text = "[[target]]\nmodel = \"m\"\nurl = \"http://h\"\nkey_cmd = \"printf sk-; echo printed-key\"";
+    let plan = read(text).unwrap();
+    assert_eq!(plan.targets[0].headers[0].1, "Bearer sk-printed-key");
+    let written = serde_json::to_string(&plan).unwrap() + &format!("{plan:?}");
+    assert!(!written.contains("printed-key"), "{written}");
+    assert_eq!(plan.targets[0].key_source.as_deref(), Some("key_cmd"));
+    assert_eq!(plan.secrets.redact("it was sk-printed-key!"), "it was [redacted]!");
+}
+
 #[test]
 fn workloads() {
     let check = |text: &str, name: &str, source: Value, max_tokens: Value| {

@@ -20,6 +20,10 @@ use crate::{Connection, Declared, Secrets, Signing, Target};
 pub(crate) enum Key {
     /// An environment variable of this name.
     Variable(String),
+    /// A file.
+    File(PathBuf),
+    /// What a command prints.
+    Command(String),
     /// The command line.
     Typed(String),
 }
@@ -192,7 +196,9 @@ impl TargetSpec {
                 return Ok(Some(Key::Variable(variable.clone())));
             }
             (Some(variable), _) => format!("set {variable}, or name another variable with api_key_env"),
-            (None, Some(command)) => format!("name its variable with api_key_env; `{command}` prints one"),
+            (None, Some(command)) => {
+                format!("give key_cmd = \"{command}\", or name its variable with api_key_env")
+            }
             (None, None) => "name its variable with api_key_env".to_owned(),
         };
         Err(Fault::value("provider", &preset.name, format!("the key is missing: {remedy}")))
@@ -273,6 +279,8 @@ impl Key {
     fn field(&self) -> &'static str {
         match self {
             Self::Variable(_) => "api_key_env",
+            Self::File(_) => "key_file",
+            Self::Command(_) => "key_cmd",
             Self::Typed(_) => "api_key",
         }
     }
@@ -281,6 +289,9 @@ impl Key {
     fn source(&self) -> String {
         match self {
             Self::Variable(variable) => variable.clone(),
+            Self::File(path) => path.display().to_string(),
+            // The command itself may hold a key.
+            Self::Command(_) => "key_cmd".to_string(),
             Self::Typed(_) => "--api-key".to_string(),
         }
     }
@@ -296,6 +307,13 @@ impl Key {
             Self::Variable(variable) => env(variable)
                 .filter(|key| !key.trim().is_empty())
                 .ok_or_else(|| unset_variable(self.field(), variable))?,
+            Self::File(path) => {
+                let refuse = |reason| Fault::value(self.field(), path.display().to_string(), reason);
+                crate::key::from_file(path).map_err(refuse)?
+            }
+            Self::Command(command) => {
+                crate::key::from_command(command).map_err(|reason| Fault::value(self.field(), "…", reason))?
+            }
             Self::Typed(key) => key.clone(),
         };
         secrets.add(&key);

@@ -79,6 +79,11 @@ fn targets() {
         ("concurrency_limit = 0", "not a whole number from 1"),
         ("concurrency_limit = -1", "give a whole number from 0"),
         ("extra = 3", "extra is a whole number: give a table"),
+        ("reasoning = \"much\"", "reasoning cannot be 'much': give one of off, low, medium, high"),
+        (
+            "reasoning = \"low\"",
+            "nothing is known of what the dialect chat calls it for m; write what it wants in extra",
+        ),
     ] {
         let column = text.find("= ").unwrap() + 3;
         behind(text, &format!("1:{column}"), &[says]);
@@ -91,7 +96,15 @@ fn keys() {
     behind("api_key = \"${NOPE}\"", "1:11", &["the environment variable NOPE is not set"]);
     behind("api_key_env = \"NOPE\"", "1:15", &["the environment variable NOPE is not set, or empty"]);
     behind("api_key_env = \"sk-s3cr3t\"", "1:15", &["name the variable, not the key itself"]);
-    behind("api_key_env = \"KEY\"\napi_key = \"${KEY}\"", "2:11", &["do not go together"]);
+    behind(
+        "api_key_env = \"KEY\"\napi_key = \"${KEY}\"",
+        "1:15",
+        &["api_key and api_key_env do not go together"],
+    );
+    behind("api_key_env = \"KEY\"\nkey_cmd = \"echo s3cr3t\"", "2:11", &["do not go together"]);
+    behind("key_cmd = \"echo s3cr3t; exit 7\"", "1:11", &["the command failed: exit status: 7"]);
+    behind("key_cmd = \"echo s3cr3t s3cr3t\"", "1:11", &["more than one word"]);
+    behind("key_file = \"none\"", "1:12", &["the file cannot be read"]);
     let both = "api_key_env = \"KEY\"\nheaders = { Authorization = \"Bearer ${KEY}\" }";
     behind(both, "2:11", &["api_key_env and headers do not go together"]);
     let literal = &["a key does not belong in a file", "write ${VAR} in its place"];
