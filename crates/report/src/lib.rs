@@ -16,6 +16,7 @@ pub mod html;
 mod json;
 mod markdown;
 mod number;
+mod out;
 mod page;
 mod part;
 mod terminal;

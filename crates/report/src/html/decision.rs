@@ -6,6 +6,7 @@ use askama::Template;
 use inferometer_metrics::{Candidate, Certainty, Decision, GateOutcome, GateResult};
 
 use crate::number::{count, percent};
+use crate::out;
 
 use super::story::Story;
 use super::table::{Cell, Column, Row, Table, Tone, Unit, draw_bars};
@@ -46,7 +47,8 @@ fn card(story: &Story<'_>, at: usize, decision: &Decision) -> Card {
         Certainty::Provisional => ("provisional", "warn"),
         Certainty::None => ("no recommendation", "bad"),
     };
-    let mut reasons = decision.reasons.iter().cloned();
+    // All kinds are told here: there is no other place for the rest.
+    let mut reasons = out::together(&decision.reasons, usize::MAX, "").into_iter();
     let fallback = decision.fallback.as_ref();
     let fallback = fallback.map(|fallback| format!("{}: {}", fallback.target, fallback.reason));
     let candidates = candidates(story, at, decision);

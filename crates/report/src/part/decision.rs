@@ -3,9 +3,10 @@
 use inferometer_metrics::{Candidate, Certainty, Decision, GateOutcome, GateResult, Summary};
 
 use crate::number::{NONE, count, counted, percent};
+use crate::out;
 use crate::page::{Block, Column, Fact, Style, Table, Text};
 
-use super::{ELSEWHERE, out};
+use super::ELSEWHERE;
 
 /// Up to so many decisions are shown with all their evidence on a screen; of more, a table.
 const FULL_ON_SCREEN: usize = 3;
@@ -15,6 +16,9 @@ const BEST_ON_SCREEN: usize = 4;
 
 /// So many candidates that are near stand in it.
 const NEAR_ON_SCREEN: usize = 2;
+
+/// So many reasons why targets are out are told on a screen.
+const MAX_REASONS: usize = 4;
 
 /// Every decision in plain words, the decision itself first. `is_brief`: on a screen, where many are a table.
 pub(super) fn blocks(summary: &Summary, is_brief: bool) -> Vec<Block> {
@@ -86,7 +90,7 @@ fn full(decision: &Decision, is_brief: bool, is_beside: bool) -> Vec<Block> {
         Certainty::Provisional => Style::Warn,
         Certainty::None => Style::Bad,
     };
-    let why = if is_brief { out::together(why) } else { why.to_vec() };
+    let why = if is_brief { out::together(why, MAX_REASONS, ELSEWHERE) } else { why.to_vec() };
     let lines = |texts: &[String]| texts.iter().map(Text::from).collect();
     // Of several decisions on a screen a table names it.
     let fallback = decision.fallback.iter().filter(|_| !is_beside);

@@ -11,7 +11,6 @@ mod gates;
 mod matrix;
 mod models;
 mod money;
-mod out;
 mod requests;
 mod run;
 mod settings;

@@ -1,12 +1,7 @@
-//! Who is out of a decision, told on a screen: together where it is for one reason.
-
-use super::ELSEWHERE;
+//! Who is out of a decision: told together where it is for one reason.
 
 /// What stands between the name of a target that is out and the reason.
-pub(super) const IS_OUT: &str = " is out: ";
-
-/// So many reasons are told on a screen.
-const MAX_REASONS: usize = 4;
+pub(crate) const IS_OUT: &str = " is out: ";
 
 /// Targets that are out for one reason.
 struct Group {
@@ -19,9 +14,9 @@ struct Group {
     names: Vec<String>,
 }
 
-/// The reasons of a decision, of which those why a target is out are one for those that are out alike; of more than a
-/// few kinds only the names.
-pub(super) fn together(reasons: &[String]) -> Vec<String> {
+/// The reasons of a decision, of which those why a target is out are one for those that are out alike; of more than
+/// `most` kinds only the names, with where the rest is told.
+pub(crate) fn together(reasons: &[String], most: usize, elsewhere: &str) -> Vec<String> {
     let mut groups: Vec<Group> = Vec::new();
     let mut shown: Vec<String> = Vec::new();
     let mut at = None;
@@ -40,10 +35,10 @@ pub(super) fn together(reasons: &[String]) -> Vec<String> {
             groups.push(Group { kind, reason, sentence: sentence.clone(), names });
         }
     }
-    let others: Vec<String> = groups.iter().skip(MAX_REASONS).flat_map(|group| group.names.clone()).collect();
-    let mut said: Vec<String> = groups.iter().take(MAX_REASONS).map(told).collect();
+    let others: Vec<String> = groups.iter().skip(most).flat_map(|group| group.names.clone()).collect();
+    let mut said: Vec<String> = groups.iter().take(most).map(told).collect();
     if !others.is_empty() {
-        said.push(format!("Out too, for reasons in {ELSEWHERE}: {}.", others.join(", ")));
+        said.push(format!("Out too, for reasons in {elsewhere}: {}.", others.join(", ")));
     }
     let at = at.unwrap_or(shown.len());
     shown.splice(at..at, said);
@@ -81,7 +76,7 @@ mod tests {
 
     fn check(reasons: &[&str], told: &[&str]) {
         let reasons: Vec<String> = reasons.iter().map(|said| (*said).to_owned()).collect();
-        assert_eq!(together(&reasons), told);
+        assert_eq!(together(&reasons, 4, "report.html"), told);
     }
 
     #[test]
@@ -107,7 +102,10 @@ mod tests {
     fn of_many_reasons_the_last_are_names() {
         let out: Vec<String> =
             ["v", "w", "x", "y", "z"].map(|who| format!("{who} is out: {who} broke.")).to_vec();
-        assert_eq!(together(&out)[3..], ["y is out: y broke.", "Out too, for reasons in report.html: z."]);
+        assert_eq!(
+            together(&out, 4, "report.html")[3..],
+            ["y is out: y broke.", "Out too, for reasons in report.html: z."]
+        );
         // Numbers alone make no other reason.
         check(
             &[
