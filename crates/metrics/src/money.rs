@@ -47,6 +47,8 @@ pub(crate) struct Money {
     warmup: Sum,
     reported: Sum,
     residual: Sum,
+    /// Ours, over the attempts that have both.
+    beside_reported: Sum,
     priced: u64,
     unknown: u64,
     /// Whether any attempt told what its reasoning cost, be it nothing.
@@ -78,8 +80,9 @@ impl Money {
         }
         if let Some(reported) = amount(sample.cost_reported_usd.as_deref()) {
             self.reported.add(reported);
-            if let Some(residual) = cost.and_then(|cost| reported.checked_sub(cost)) {
+            if let Some((cost, residual)) = cost.and_then(|cost| Some((cost, reported.checked_sub(cost)?))) {
                 self.residual.add(residual);
+                self.beside_reported.add(cost);
             }
         }
         if let Some(source) = sample.cost_source.as_ref().filter(|_| self.sources.len() < MAX_SOURCES) {
@@ -155,6 +158,12 @@ impl Money {
             sources: self.sources.iter().cloned().collect(),
             ..Cost::default()
         }
+    }
+
+    /// By which share of ours the cost that the provider reports differs from it, over the attempts that have both.
+    pub(crate) fn deviation(&self) -> Option<f64> {
+        let ours = self.beside_reported.float().filter(|ours| *ours > 0.0)?;
+        Some(self.residual.float()? / ours)
     }
 
     fn is_lower_bound(&self) -> bool {

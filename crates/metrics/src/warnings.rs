@@ -10,6 +10,9 @@ const CACHED_SHARE: f64 = 0.01;
 /// Tokens per output event above which a chunk is no longer nearly a token.
 const TOKENS_PER_CHUNK: f64 = 1.25;
 
+/// A reported cost that differs from ours by more than this share is said.
+const COST_DEVIATION: f64 = 0.01;
+
 /// Adds every warning that the summary gives cause for.
 pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
     let found = [
@@ -19,6 +22,7 @@ pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
         chunked(summary),
         coalesced(summary),
         cost(summary),
+        deviation(cell),
     ];
     summary.warnings.extend(found.into_iter().flatten());
     summary.warnings.extend(ttft(summary));
@@ -71,6 +75,17 @@ fn cost(summary: &CellSummary) -> Option<String> {
     let is_partly_known = cost.lower_bound && cost.total_usd.is_some();
     is_partly_known
         .then(|| format!("the cost of {} attempts is unknown: totals are lower bounds", cost.unknown))
+}
+
+/// A price list that is out of date makes every cost wrong, and a ranking by it.
+fn deviation(cell: &CellAccumulator) -> Option<String> {
+    let share = cell.money.deviation().filter(|share| share.abs() > COST_DEVIATION)?;
+    let direction = if share > 0.0 { "more" } else { "less" };
+    Some(format!(
+        "price_differs: the provider reports a cost that is {:.1} % {direction} than its prices here make: they are out of \
+         date, or something else is billed",
+        share.abs() * 100.0
+    ))
 }
 
 fn ttft(summary: &CellSummary) -> Vec<String> {

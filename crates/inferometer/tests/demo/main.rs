@@ -81,6 +81,10 @@ fn a_stale_price_shows(seen: &Seen) {
     for planted in &TARGETS {
         let cost = &seen.steady(&planted.target()).cost;
         let residual = cost.residual_usd.as_ref().map(|usd| usd.parse::<f64>().unwrap());
+        let warnings = &seen.steady(&planted.target()).warnings;
+        let is_said =
+            warnings.iter().any(|said| said.starts_with("price_differs: ") && said.contains(" more than "));
+        assert_eq!(is_said, planted.price != planted.listed, "{}: {warnings:?}", planted.target());
         match planted.provider {
             "aurora" if planted.price != planted.listed => {
                 assert!(residual.is_some_and(|usd| usd > 0.0), "{}: {residual:?}", planted.target());

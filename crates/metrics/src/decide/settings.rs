@@ -60,15 +60,32 @@ fn of(study: &Study, target: &str, workload: &str, all: &[Kept<'_>]) -> Settings
     }
 }
 
-/// A setting that cuts a tail: its name, its unit, and the figure of an answer.
-type Tail = (&'static str, &'static str, fn(&Row) -> Option<f64>);
+/// A setting that cuts a tail.
+struct Tail {
+    name: &'static str,
+    unit: &'static str,
+    /// It is never advised to be less.
+    least: f64,
+    /// The figure of an answer.
+    figure: fn(&Row) -> Option<f64>,
+}
+
+/// No timeout cuts what one lost packet delays: TCP's first retransmission may take a second (RFC 6298, 2.4), and none
+/// has to be lost while a run lasts.
+const LEAST_TIMEOUT_MS: f64 = 1_000.0;
 
 const TAILS: [Tail; 4] = [
-    ("first_token_timeout", "ms", |row| row.ttft.get()),
-    ("idle_timeout", "ms", |row| row.gap_max.get()),
-    ("total_timeout", "ms", |row| row.latency.get()),
-    ("max_tokens", "tokens", |row| row.output.get()),
+    Tail::timeout("first_token_timeout", |row| row.ttft.get()),
+    Tail::timeout("idle_timeout", |row| row.gap_max.get()),
+    Tail::timeout("total_timeout", |row| row.latency.get()),
+    Tail { name: "max_tokens", unit: "tokens", least: 0.0, figure: |row| row.output.get() },
 ];
+
+impl Tail {
+    const fn timeout(name: &'static str, figure: fn(&Row) -> Option<f64>) -> Self {
+        Self { name, unit: "ms", least: LEAST_TIMEOUT_MS, figure }
+    }
+}
 
 /// The limits that good answers of a cell would have kept.
 fn tails(cell: Kept<'_>) -> Vec<Setting> {
@@ -80,14 +97,15 @@ fn tails(cell: Kept<'_>) -> Vec<Setting> {
         (good, "useful answers")
     };
     let load = &cell.summary.load;
-    let of = |(name, unit, figure): Tail| {
-        let values = answers.iter().filter_map(|row| figure(row)).collect();
-        tail(name, unit, &Sorted::new(values).ok()?, &format!("{what} ({load})"))
+    let of = |kind: &Tail| {
+        let values = answers.iter().filter_map(|row| (kind.figure)(row)).collect();
+        tail(kind, &Sorted::new(values).ok()?, &format!("{what} ({load})"))
     };
-    TAILS.into_iter().filter_map(of).collect()
+    TAILS.iter().filter_map(of).collect()
 }
 
-fn tail(name: &str, unit: &str, sorted: &Sorted, what: &str) -> Option<Setting> {
+fn tail(kind: &Tail, sorted: &Sorted, what: &str) -> Option<Setting> {
+    let &Tail { name, unit, least, .. } = kind;
     let n = sorted.len();
     let max = sorted.max()?;
     let upper = |p: Prob| quantile::estimate(sorted, p, ALPHA).and_then(|found| found.hi);
@@ -102,14 +120,18 @@ fn tail(name: &str, unit: &str, sorted: &Sorted, what: &str) -> Option<Setting> 
             "low: too few answers to bound p99",
         )
     };
-    let value = round_up(limit);
+    let measured = round_up(limit);
+    let value = measured.max(least);
+    let raised = if value > measured { ", raised to what one lost packet may take" } else { "" };
     let cut = sorted.over(value).over as u64;
     let at_most = clopper_pearson_upper(cut, n as u64, ALPHA) * 100.0;
     Some(Setting {
         name: name.to_owned(),
         value: Num::new(value),
         unit: unit.to_owned(),
-        evidence: format!("{evidence} of {n} {what}; would have cut {cut} of them (at most {at_most:.2} %)"),
+        evidence: format!(
+            "{evidence} of {n} {what}{raised}; would have cut {cut} of them (at most {at_most:.2} %)"
+        ),
         confidence: format!("{confidence}, n = {n}"),
     })
 }

@@ -77,3 +77,23 @@ fn warm_up_and_reported_costs_stand_apart() {
     assert_eq!((cost.reported_usd.as_deref(), cost.residual_usd.as_deref()), (Some("0.012"), Some("0.002")));
     assert_eq!((cost.priced, cost.unknown), (1, 2));
 }
+
+/// By the attempts that have both costs, never against one that has only one of them.
+#[test]
+fn a_price_list_that_is_out_of_date_is_said() {
+    let check = |ours: &str, reported: &str, right: Option<&str>| {
+        let tells =
+            |attempt: Attempt| attempt.with(|sample| sample.cost_reported_usd = Some(reported.to_owned()));
+        let unknown = answer(3, 300, &[50], Some(1));
+        let attempts = vec![tells(priced(0, ours)), tells(priced(1, ours)), priced(2, "7"), tells(unknown)];
+        let warnings = sum_up(closed(1), attempts).warnings;
+        let said: Vec<_> = warnings.iter().filter(|warning| warning.starts_with("price_differs: ")).collect();
+        assert_eq!(said.len(), usize::from(right.is_some()), "{ours}, {reported}: {said:?}");
+        assert!(said.iter().all(|said| said.contains(right.unwrap_or_default())), "{said:?}");
+    };
+    check("0.010", "0.0125", Some("25.0 % more than"));
+    check("0.010", "0.0080", Some("20.0 % less than"));
+    check("0.010", "0.0101", None);
+    check("0.010", "0.0100", None);
+    check("0", "0.01", None);
+}
