@@ -53,7 +53,7 @@ pub enum Outcome {
     Truncated,
     /// Bytes that are no answer in this dialect.
     Protocol {
-        /// `malformed_event`, `event_too_large`, `answer_too_large`, `bad_crc`, `bad_frame`, `not_a_stream`, `not_an_answer`, `ndjson`.
+        /// `malformed_event`, `event_too_large`, `answer_too_large`, `bad_crc`, `bad_frame`, `finish_changed`, `not_a_stream`, `not_an_answer`, `ndjson`.
         code: &'static str,
         /// What was found.
         message: String,

@@ -89,11 +89,15 @@ impl ChoiceState {
         self.transcript.spelling.append(more);
     }
 
-    /// Takes a finish reason; the first one stays.
-    pub(crate) fn finish(&mut self, raw: &str) {
-        if self.finish.is_none() {
-            self.finish = Finish::parse(raw).map(|finish| (finish, error::label(raw).to_owned()));
-        }
+    /// Takes a finish reason; the first one stays. The first one, where this says otherwise of whether the answer is
+    /// whole: that a call is an ordinary stop, or the same again, is no news.
+    pub(crate) fn finish(&mut self, raw: &str) -> Option<&str> {
+        let later = Finish::parse(raw)?;
+        let is_new = self.finish.is_none();
+        let (first, said) = self.finish.get_or_insert_with(|| (later, error::label(raw).to_owned()));
+        let is_whole = |finish: Finish| matches!(finish, Finish::Stop | Finish::ToolCalls);
+        let is_told = ![*first, later].contains(&Finish::Unknown);
+        (!is_new && is_told && is_whole(*first) != is_whole(later)).then_some(said.as_str())
     }
 
     /// Takes an ordinary stop after a call for a call: said by a dialect that has no word of its own for that.

@@ -95,12 +95,17 @@ impl<'s> Step<'s> {
     }
 
     /// A finish reason in the server's words; empty text is none, and the first one stays. A reason that means an error
-    /// ends the answer as one.
+    /// ends the answer as one; of two that cannot both be true, nobody knows which is.
     pub(crate) fn finish(&mut self, choice: u64, reason: &str) {
         let Some(state) = self.answer.choice(choice) else { return };
-        state.finish(reason);
+        let changed = state
+            .finish(reason)
+            .map(|first| format!("it ended by {first}, and then by {}", error::label(reason)));
         if state.finished() == Some(Finish::Error) && self.answer.fault.is_none() {
             self.answer.fault = Some(Fault { code: Some("error".to_owned()), message: None });
+        }
+        if let Some(message) = changed {
+            self.answer.refuse("finish_changed", message);
         }
     }
 

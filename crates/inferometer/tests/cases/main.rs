@@ -12,6 +12,7 @@ mod bedrock;
 mod bytes;
 mod checks;
 mod connections;
+mod dialects;
 mod failures;
 mod first_token;
 mod gaps;

@@ -86,7 +86,7 @@ impl<'a> Events<'a> {
     /// The message's beginning, once. Its usage counts the one token that every message has.
     fn start(&mut self, out: &mut String) {
         if !std::mem::replace(&mut self.started, true) {
-            let usage = usage(Usage { completion: 1, ..self.facts.usage });
+            let usage = usage(Usage { completion: self.facts.usage.completion.min(1), ..self.facts.usage });
             let message = message(self.facts, "", "null", &usage);
             event(out, "message_start", &format!(r#""message":{message}"#));
         }
