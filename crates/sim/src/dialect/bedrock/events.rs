@@ -186,7 +186,7 @@ mod tests {
     fn a_message_is_these_bytes() {
         let mut bytes = Vec::new();
         message(&mut bytes, &[("content-type", "application/json")], "{'foo':'bar'}");
-        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
         let right = "0000003d0000002007fd83960c636f6e74656e742d747970650700106170706c69636174696f6e2f6a736f6e\
                      7b27666f6f273a27626172277d8d9c08b1";
         assert_eq!(hex, right);
