@@ -6,6 +6,7 @@ use inferometer_plan::{Cell, Secrets};
 use inferometer_price::Decimal;
 use inferometer_record::{Events, Sample, Status, TokensSource};
 use inferometer_tokens::Tokenizer;
+use inferometer_wire::limits::{self, Told};
 use inferometer_wire::request::Prompt;
 use inferometer_wire::{Answer, Flag, Transcript, Usage, UsageSource};
 
@@ -85,6 +86,7 @@ impl Appraiser<'_> {
         let at = |stamp: Option<Mono>| stamp.map(|stamp| self.axis.ns(stamp));
         let stamps = &finished.stamps;
         sample.sched_ns = at(Some(finished.sched));
+        sample.paced_ns = (!finished.paced.is_zero()).then_some(finished.paced.as_nanos() as u64);
         sample.start_ns = at(finished.seen.start);
         sample.dns_ns = at(stamps.dns);
         sample.connect_ns = at(stamps.connect);
@@ -178,11 +180,20 @@ fn ending(sample: &mut Sample, finished: &Finished) {
 }
 
 fn head(sample: &mut Sample, received: &Received) {
+    let told = received.told();
+    let (code, message) = (sample.error_code.as_deref(), sample.error_message.as_deref());
+    let is_throttled = sample.status.is_failure() && received.is_throttled(code, message, &told);
     sample.http_status = Some(received.status);
-    sample.retry_after_ms = received.retry_after().map(|wait| wait.as_millis() as u64);
+    sample.retry_after_ms = told.retry_after.map(|wait| wait.as_millis() as u64);
+    sample.limits = told.limits;
     sample.server_request_id = headers::request_id(&received.headers);
     sample.ratelimit = headers::rate_limits(&received.headers);
-    for (flag, set) in [("compressed", received.compressed), ("stamp_bound", received.stamp_bound)] {
+    let flags = [
+        ("compressed", received.compressed),
+        ("stamp_bound", received.stamp_bound),
+        ("throttled", is_throttled),
+    ];
+    for (flag, set) in flags {
         if set {
             sample.flags.push(flag.to_string());
         }
@@ -214,12 +225,18 @@ fn lateness(hiccups: &[Hiccup], axis: Axis, from_ns: u64, to_ns: u64) -> u64 {
 }
 
 impl Received {
-    /// How long the server asked us to wait.
-    pub(crate) fn retry_after(&self) -> Option<std::time::Duration> {
-        let now_s = Wall::now().unix_nanos() / 1_000_000_000;
+    /// What the headers say of limits, and how long we are asked to wait.
+    pub(crate) fn told(&self) -> Told {
         let named =
             self.headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-        inferometer_wire::retry_after(named, now_s)
+        limits::told(&named.collect::<Vec<_>>(), self.at.unix_nanos())
+    }
+
+    /// Whether the request was refused because too much was asked, as far as head, `code` and `message` tell.
+    pub(crate) fn is_throttled(&self, code: Option<&str>, message: Option<&str>, told: &Told) -> bool {
+        // Of a stream that fails, the status tells nothing.
+        let http_status = Some(self.status).filter(|status| !(200..300).contains(status));
+        limits::is_throttled(http_status, code, message, told.retry_after.is_some())
     }
 }
 

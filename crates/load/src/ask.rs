@@ -13,6 +13,7 @@ use inferometer_transport::Request;
 use inferometer_workload::{Item, Prompts};
 
 use crate::Error;
+use crate::gate::Weight;
 use crate::purse::Need;
 
 /// A signature is not sent when it is older than this: it is good for five minutes, by a clock that is not ours.
@@ -101,6 +102,17 @@ impl Asker {
     pub(crate) fn counted(&self, prepared: &Prepared) -> Need {
         let body = String::from_utf8_lossy(&prepared.request.body);
         self.need_of(self.tokenizer.count(&body), prepared)
+    }
+
+    /// What it may take of the limits that a target tells, counted as in [`Asker::need`].
+    pub(crate) fn weight(&self, prepared: &Prepared) -> Weight {
+        Weight::of(prepared.request.body.len() as u64, prepared.max_tokens)
+    }
+
+    /// The same with the prompt's tokens counted.
+    pub(crate) fn counted_weight(&self, prepared: &Prepared) -> Weight {
+        let body = String::from_utf8_lossy(&prepared.request.body);
+        Weight::of(self.tokenizer.count(&body), prepared.max_tokens)
     }
 
     fn need_of(&self, input: u64, prepared: &Prepared) -> Need {

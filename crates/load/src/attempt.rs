@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http::HeaderMap;
-use inferometer_clock::{Clock, Deadline, Mono};
+use inferometer_clock::{Clock, Deadline, Mono, Wall};
 use inferometer_metrics::Stamped;
 use inferometer_transport::{self as transport, Client, Connect, Connections, Exchange, Request, Trace};
 use inferometer_wire::{Answer, Decoder, End, Event, Head, Progress};
@@ -39,6 +39,8 @@ pub(crate) enum Ended {
 pub(crate) struct Received {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
+    /// When they came, by the wall's clock: instants in them are held against it.
+    pub(crate) at: Wall,
     pub(crate) compressed: bool,
     pub(crate) stamp_bound: bool,
 }
@@ -88,6 +90,10 @@ pub(crate) async fn run<C: Connect>(
         Err(error) => return nothing(Ended::Failed(error)),
     };
     let mut body = Body::new(rules, &exchange);
+    if let Some(ticket) = rules.ticket {
+        let told = body.received.told();
+        ticket.hear(&told, body.received.is_throttled(None, None, &told), rules.clock.now());
+    }
     let ended = poll_fn(|cx| {
         if let Poll::Ready(ended) = body.poll_frames(&mut exchange, true, cx) {
             return Poll::Ready(ended);
@@ -195,6 +201,7 @@ impl Body {
             received: Received {
                 status,
                 headers: exchange.headers().clone(),
+                at: Wall::now(),
                 compressed: false,
                 stamp_bound: exchange.stamp_bound(),
             },

@@ -1,5 +1,7 @@
 //! One attempt that has ended, and what else crosses from the shards to the worker.
 
+use std::time::Duration;
+
 use inferometer_clock::Mono;
 use inferometer_record::Phase as PhaseKind;
 use inferometer_transport::{Connections, Trace};
@@ -41,6 +43,8 @@ pub(crate) struct Finished {
     pub(crate) attempt: u32,
     pub(crate) is_final: bool,
     pub(crate) sched: Mono,
+    /// How long the gate held it back before that.
+    pub(crate) paced: Duration,
     pub(crate) prepared: Prepared,
     /// What the budget had set aside for it.
     pub(crate) hold: Hold,
@@ -53,7 +57,8 @@ impl Finished {
     /// The same request once more, at `sched`.
     pub(crate) fn ask(&self, sched: Mono) -> Ask {
         let Self { seq, request, block, role, connections, .. } = *self;
-        Ask { seq, request, block, role, connections, sched, prepared: self.prepared.clone() }
+        let (paced, prepared) = (Duration::ZERO, self.prepared.clone());
+        Ask { seq, request, block, role, connections, sched, paced, prepared }
     }
 }
 

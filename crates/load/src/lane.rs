@@ -12,6 +12,7 @@ use inferometer_workload::Prompts;
 use crate::Live;
 use crate::axis::Axis;
 use crate::course::Course;
+use crate::gate::Gate;
 use crate::health::Health;
 use crate::phase::{Numbers, Phase};
 use crate::shard::{ShardReport, Slots};
@@ -76,6 +77,8 @@ pub(crate) struct Run {
     pub(crate) warmup: Numbers,
     /// Prompts that are sent once before they are measured.
     pub(crate) warmed: u64,
+    /// What keeps it under the limits that its target tells.
+    gate: Option<Arc<Gate>>,
     pub(crate) is_warm: bool,
     /// The piece that runs.
     pub(crate) current: Option<Arc<Phase>>,
@@ -107,6 +110,7 @@ impl Run {
             numbers,
             warmup,
             warmed: 0,
+            gate: None,
             is_warm: false,
             current: None,
             gap: None,
@@ -123,6 +127,11 @@ impl Run {
     /// The same with so many prompts that are sent once before they are measured.
     pub(crate) fn warming(self, warmed: u64) -> Self {
         Self { warmed, ..self }
+    }
+
+    /// The same with its requests kept under the limits that its target tells.
+    pub(crate) fn behind(self, gate: Option<Arc<Gate>>) -> Self {
+        Self { gate, ..self }
     }
 
     /// The same behind what earlier processes did in `slices`, and `held_share` as they found it.
@@ -168,6 +177,9 @@ impl Run {
     /// Takes the reports of the piece that ran, which ended `now`.
     pub(crate) fn ended(&mut self, reports: &[ShardReport], axis: Axis, now: Mono) {
         let Some(phase) = self.current.take() else { return };
+        if let Some(words) = self.gate.as_ref().and_then(|gate| gate.closed()).map(str::to_owned) {
+            self.refuse(words);
+        }
         if phase.piece.kind != record::Phase::Measure {
             self.is_warm = true;
             return;

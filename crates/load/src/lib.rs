@@ -20,6 +20,7 @@
 //! | what happens to one request? | `request`, `attempt`, `guard`, `retry` |
 //! | what becomes of an attempt? | `worker`, `appraise`, `classify`, `verdict`, `redact` |
 //! | may it be sent at all? | `purse` |
+//! | does it have to wait, for a limit that was told? | `gate` |
 //! | what was done before, and when is it enough? | `past`, `precision` |
 //! | how did the client fare? | `heart`, `health`, `context` |
 
@@ -36,6 +37,7 @@ mod course;
 mod episode;
 mod error;
 mod finished;
+mod gate;
 mod guard;
 mod headers;
 mod health;

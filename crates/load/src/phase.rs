@@ -163,6 +163,11 @@ impl Phase {
         self.missing.fetch_add(skipped as u64, Relaxed);
     }
 
+    /// From this instant on, no further request starts.
+    pub(crate) fn starts_until(&self, clock: &Clock) -> Option<Mono> {
+        Some(self.origin(clock) + self.piece.span.length?)
+    }
+
     /// From this instant on, requests in flight are cut.
     pub(crate) fn cut_at(&self, clock: &Clock) -> Option<Mono> {
         let (length, grace) = self.piece.span.length.zip(self.piece.grace)?;

@@ -34,7 +34,7 @@ pub async fn receive<C: Connect>(
         timeouts: TIMEOUTS,
         retries: 0,
     };
-    let rules = Rules { clock, shard, cut_at: None };
+    let rules = Rules { clock, shard, cut_at: None, ticket: None };
     let way = client.target().connections();
     let seen = match attempt::run(&rules, client, (request, way), &Trace::new(), control.watch()).await {
         Attempt::Ended(seen) => *seen,

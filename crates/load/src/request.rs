@@ -11,6 +11,7 @@ use inferometer_wire::Outcome;
 use crate::ask::Prepared;
 use crate::attempt::{self, Attempt, Completing, Ended, Seen};
 use crate::finished::{Finished, Message, Stamps};
+use crate::gate::Ticket;
 use crate::guard::Limit;
 use crate::purse::Hold;
 use crate::retry;
@@ -32,6 +33,8 @@ pub(crate) struct Ask {
     /// What becomes of its connection, where that is not the target's own way.
     pub(crate) connections: Option<Connections>,
     pub(crate) sched: Mono,
+    /// How long the gate has held it back: its planned instant is behind that.
+    pub(crate) paced: Duration,
     pub(crate) prepared: Prepared,
 }
 
@@ -66,10 +69,13 @@ impl<C: Connect + 'static> Share<C> {
     /// nothing left for it: then nothing was sent.
     pub(crate) async fn request(self: &Rc<Self>, mut ask: Ask) -> Option<Served> {
         for attempt in 1.. {
+            let Some(ticket) = self.pass(&mut ask).await else {
+                return self.give_up(ask, attempt).await;
+            };
             let Some(hold) = self.hold(&ask).await else {
                 return self.give_up(ask, attempt).await;
             };
-            let mut finished = match self.attempt(ask, attempt, hold).await {
+            let mut finished = match self.attempt(ask, attempt, (hold, ticket)).await {
                 Left::Ended(finished) => finished,
                 Left::Completing(served) => return Some(served),
             };
@@ -96,6 +102,34 @@ impl<C: Connect + 'static> Share<C> {
         }
         let at = self.shard.clock.now() + retry::wait(finished, finished.attempt)?;
         self.cut_at().is_none_or(|cut| at < cut).then_some(at)
+    }
+
+    /// Waits for the limits that the target told, where the load keeps them: outside its schedule, so that the wait is
+    /// nobody's lateness. `None` where the attempt is not to be sent any more.
+    async fn pass(&self, ask: &mut Ask) -> Option<Option<Ticket>> {
+        let Some(gate) = &self.shard.gate else { return Some(None) };
+        let (asker, clock) = (&self.shard.asker, &self.shard.clock);
+        let from = clock.now();
+        let ticket = tokio::select! {
+            biased;
+            ticket = gate.pass(clock, asker.weight(&ask.prepared), || asker.counted_weight(&ask.prepared)) => ticket?,
+            () = self.over() => return None,
+        };
+        let waited = clock.now() - from;
+        ask.paced = waited;
+        ask.sched = ask.sched + waited;
+        Some(Some(ticket))
+    }
+
+    /// Waits until no further request starts, or all are cut.
+    async fn over(&self) {
+        let starts_end = async {
+            match self.phase.starts_until(&self.shard.clock) {
+                Some(at) => self.shard.clock.sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! { () = self.cut() => {}, () = starts_end => {} }
     }
 
     /// What the budget sets aside for one attempt.
@@ -125,10 +159,16 @@ impl<C: Connect + 'static> Share<C> {
         None
     }
 
-    async fn attempt(self: &Rc<Self>, mut ask: Ask, attempt: u32, hold: Hold) -> Left {
+    async fn attempt(
+        self: &Rc<Self>,
+        mut ask: Ask,
+        attempt: u32,
+        (hold, ticket): (Hold, Option<Ticket>),
+    ) -> Left {
         let shard = &self.shard;
         shard.asker.sign(&mut ask.prepared, attempt > 1);
-        let rules = Rules { clock: &shard.clock, shard: shard.rules, cut_at: self.cut_at() };
+        let (clock, cut_at, ticket) = (&shard.clock, self.cut_at(), ticket.as_ref());
+        let rules = Rules { clock, shard: shard.rules, cut_at, ticket };
         let trace = Trace::new();
         shard.live.iter().for_each(|live| live.start());
         let way = ask.connections.unwrap_or(shard.client.target().connections());
@@ -169,7 +209,7 @@ impl<C: Connect + 'static> Share<C> {
     }
 
     fn finished(&self, of: Of, seen: Seen) -> Finished {
-        let Ask { seq, request, block, role, connections, sched, prepared } = of.ask;
+        let Ask { seq, request, block, role, connections, sched, paced, prepared } = of.ask;
         Finished {
             lane: self.shard.lane,
             phase: self.phase.piece.kind,
@@ -181,6 +221,7 @@ impl<C: Connect + 'static> Share<C> {
             attempt: of.attempt,
             is_final: true,
             sched,
+            paced,
             prepared,
             hold: of.hold,
             stamps: Stamps::from(&of.trace),

@@ -22,8 +22,11 @@ pub(crate) fn wait(finished: &Finished, attempt: u32) -> Option<Duration> {
         Status::StreamError | Status::Timeout | Status::Transport | Status::Truncated => true,
         Status::Ok | Status::Protocol | Status::Cancelled | Status::ClientLimit => false,
     };
-    may_help
-        .then(|| received.and_then(Received::retry_after).unwrap_or_else(|| own_wait(attempt)).min(MAX_WAIT))
+    may_help.then(|| received.and_then(retry_after).unwrap_or_else(|| own_wait(attempt)).min(MAX_WAIT))
+}
+
+fn retry_after(received: &Received) -> Option<Duration> {
+    received.told().retry_after
 }
 
 fn own_wait(attempt: u32) -> Duration {

@@ -4,6 +4,8 @@ use inferometer_clock::{Clock, Mono};
 use inferometer_plan::{Plan, Target, Timeouts};
 use inferometer_wire::Dialect;
 
+use crate::gate::Ticket;
+
 /// What does not change between the attempts of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShardRules {
@@ -34,4 +36,6 @@ pub(crate) struct Rules<'a> {
     pub(crate) shard: ShardRules,
     /// When the run cuts whatever is in flight.
     pub(crate) cut_at: Option<Mono>,
+    /// What its answer's headers are told to, where its target's limits are kept.
+    pub(crate) ticket: Option<&'a Ticket>,
 }

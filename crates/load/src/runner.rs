@@ -1,5 +1,6 @@
 //! Runs lanes on shards and passes every sample on.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, mpsc::SyncSender};
@@ -22,6 +23,7 @@ use crate::conductor::{self, Conductor, Program, Rules};
 use crate::context::{self, Stopped};
 use crate::course::Course;
 use crate::finished::Message;
+use crate::gate::Gate;
 use crate::lane::{Lane, Run, limited, places, slots};
 use crate::past::Past;
 use crate::phase::Numbers;
@@ -64,6 +66,8 @@ pub struct Runner<'a> {
     live: Arc<Live>,
     next_request: u64,
     purse: Arc<Purse>,
+    /// By target: what one cell of it was told holds for the next.
+    gates: BTreeMap<String, Arc<Gate>>,
     past: Past,
     /// Built before the first request: its tables take a tenth of a second of a core.
     tokenizer: Tokenizer,
@@ -87,6 +91,7 @@ impl<'a> Runner<'a> {
             live: Arc::default(),
             next_request: 0,
             purse: Arc::new(Purse::new(plan.budget, origin)),
+            gates: plan.targets.iter().map(|target| (target.name.clone(), Arc::default())).collect(),
             past: Past::default(),
             tokenizer: Tokenizer::o200k(),
         }
@@ -253,6 +258,7 @@ impl<'a> Runner<'a> {
             let course = Course::new(arrival, stop, seed, done.positions);
             Run::new(course, slots(&load.arrival), numbers(first), numbers(next))
                 .warming(warmed(lane))
+                .behind(self.gate(lane.cell))
                 .after(&slices, held_share)
         };
         let runs = lanes.iter().enumerate().map(run).collect();
@@ -278,7 +284,13 @@ impl<'a> Runner<'a> {
             control: self.control.clone(),
             live: [Arc::clone(&lane.live), Arc::clone(&self.live)],
             purse: Arc::clone(&self.purse),
+            gate: self.gate(lane.cell),
         })
+    }
+
+    /// What keeps the cell's requests under the limits that its target tells, where its load wants that.
+    fn gate(&self, cell: Cell<'_>) -> Option<Arc<Gate>> {
+        self.gates.get(&cell.target.name).filter(|_| cell.load.respect_rate_limits).cloned()
     }
 
     pub(crate) fn worker<'b>(&'b self, lanes: &[Lane<'b>]) -> Worker<'b> {

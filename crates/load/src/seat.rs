@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use crate::ask::Asker;
 use crate::band::Order;
 use crate::finished::Message;
+use crate::gate::Gate;
 use crate::purse::Purse;
 use crate::rules::ShardRules;
 use crate::shard::Shard;
@@ -32,6 +33,7 @@ pub(crate) struct Seat {
     pub(crate) control: Control,
     pub(crate) live: [Arc<Live>; 2],
     pub(crate) purse: Arc<Purse>,
+    pub(crate) gate: Option<Arc<Gate>>,
 }
 
 impl Seat {
@@ -49,6 +51,7 @@ impl Seat {
             control: self.control,
             live: self.live,
             purse: self.purse,
+            gate: self.gate,
             quiet_since: Cell::default(),
             usual: RefCell::default(),
         }))

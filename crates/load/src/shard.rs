@@ -13,6 +13,7 @@ use inferometer_transport::{Client, Connect};
 use crate::ask::Asker;
 use crate::episode::Usual;
 use crate::finished::Message;
+use crate::gate::Gate;
 use crate::phase::Phase;
 use crate::purse::Purse;
 use crate::rules::ShardRules;
@@ -67,6 +68,8 @@ pub(crate) struct Shard<C: Connect> {
     /// The lane's counts, and those of all.
     pub(crate) live: [Arc<Live>; 2],
     pub(crate) purse: Arc<Purse>,
+    /// What keeps its requests under the limits that are told, where the load wants that.
+    pub(crate) gate: Option<Arc<Gate>>,
     /// When the last request ended.
     pub(crate) quiet_since: Counter<Option<Mono>>,
     pub(crate) usual: RefCell<Usual>,

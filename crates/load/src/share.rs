@@ -105,6 +105,7 @@ impl<C: Connect + 'static> Share<C> {
             role: None,
             connections: None,
             sched,
+            paced: Duration::ZERO,
             prepared: self.shard.asker.prepare(phase.prompt(seq), numbers.nonce(seq)),
         }
     }

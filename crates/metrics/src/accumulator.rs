@@ -13,6 +13,7 @@ use crate::money::Money;
 use crate::row::{Row, is_useful};
 use crate::tally::{Answers, StallTally, TokenTally};
 use crate::timeline::Timeline;
+use crate::told::ToldTally;
 use crate::{CellSummary, Counts, finish};
 
 /// Takes the attempts of one cell in the order they ended and sums them up. Memory: about 300 bytes an attempt, a
@@ -30,6 +31,7 @@ pub struct CellAccumulator {
     pub(crate) stalls: StallTally,
     pub(crate) answers: Answers,
     pub(crate) seen: Seen,
+    pub(crate) told: ToldTally,
     /// Start of the first attempt of each request that is being retried.
     first_tries: HashMap<u64, Option<u64>>,
 }
@@ -50,6 +52,7 @@ impl CellAccumulator {
             stalls: StallTally::default(),
             answers: Answers::default(),
             seen: Seen::default(),
+            told: ToldTally::default(),
             first_tries: HashMap::new(),
         }
     }
@@ -57,6 +60,7 @@ impl CellAccumulator {
     /// Adds an attempt of any phase, with its events where they were recorded. Only `measure` enters figures; of a
     /// warm-up, the tokens inside the window do.
     pub fn push(&mut self, sample: &Sample, events: Option<&Events>) {
+        self.told.push(sample);
         match sample.phase {
             Phase::Preflight => self.counts.preflight += u64::from(sample.is_final),
             Phase::Warmup => self.counts.warmup += u64::from(sample.is_final),
@@ -108,6 +112,7 @@ impl CellAccumulator {
         counts.attempts += 1;
         counts.retries += u64::from(sample.attempt > 1);
         counts.rate_limited += u64::from(sample.http_status == Some(429));
+        counts.throttled += u64::from(has_flag(sample, THROTTLED));
         counts.stale_reconnects += u64::from(sample.stale_reconnects);
         if sample.status.is_failure() || sample.status == Status::ClientLimit {
             self.causes.push(sample);
@@ -146,6 +151,9 @@ impl CellAccumulator {
         finish::cell(self).summary
     }
 }
+
+/// The flag of an attempt that was refused because too much was asked.
+const THROTTLED: &str = "throttled";
 
 /// (characters − those of the first event) / (last − first) of an ok stream, per second.
 fn char_speed(sample: &Sample, events: Option<&Events>) -> Option<f64> {

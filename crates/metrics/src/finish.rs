@@ -70,8 +70,11 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> Finished {
     let kept = Kept { summary: &summary, context: &cell.context, attempts: &cohort.attempts };
     summary.gates = cell.context.gates.iter().map(|gate| kept.gate(gate)).collect();
     warnings::add(&mut summary, &cell);
+    let (limits, pacing) = cell.told.finish();
     let context = cell.context;
     let summary = CellSummary {
+        limits,
+        pacing,
         target: context.target.clone(),
         workload: context.workload.clone(),
         load: context.load.clone(),

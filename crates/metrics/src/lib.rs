@@ -46,6 +46,7 @@ mod summary;
 mod tally;
 mod throughput;
 mod timeline;
+mod told;
 mod warnings;
 
 pub use accumulator::CellAccumulator;
@@ -71,3 +72,4 @@ pub use summary::{
     Buckets, Cause, CellSummary, Client, Cost, Counts, Drift, Goodput, Metric, Over, Proportion,
     QuantilePoint, Rate, Stability, Stalls, Steady, Summary, TailFigure, Throughput, Tokens, Validity,
 };
+pub use told::{Pacing, ToldLimit, limits_of};

@@ -8,7 +8,8 @@ use inferometer_record::{State, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Arrival, Bursts, CellCheck, ColdStarts, Comparison, Decision, GateOutcome, Lever, Num, Settings, Window,
+    Arrival, Bursts, CellCheck, ColdStarts, Comparison, Decision, GateOutcome, Lever, Num, Pacing, Settings,
+    ToldLimit, Window,
 };
 
 /// `summary.json`.
@@ -73,6 +74,12 @@ pub struct CellSummary {
     pub cost: Cost,
     /// What the answers were worth.
     pub validity: Validity,
+    /// Limits of requests and tokens, as the target's answers told them; empty where they told none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<ToldLimit>,
+    /// What our own pacer held back to keep under them; absent where it held back nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
     /// Checks over several answers: of a summary that was made from a run, each of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CellCheck>,
@@ -133,6 +140,8 @@ pub struct Counts {
     pub retries: u64,
     /// Attempts answered 429.
     pub rate_limited: u64,
+    /// Attempts refused because too much was asked: most of those answered 429, and 503 or 529 where they mean the same.
+    pub throttled: u64,
     /// Kept connections that the server had closed: not its failures.
     pub stale_reconnects: u64,
     /// Preflight requests: in no figure.

@@ -117,6 +117,9 @@ pub struct RunFlags {
     /// Time over which the slots' first starts are spread [default: 5 ms a slot, at most 1 s]
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     pub ramp: Option<Span>,
+    /// Wait before a request that would pass a limit which the target's answers told; not with --request-rate
+    #[arg(long, help_heading = "Load")]
+    pub respect_rate_limits: bool,
 
     /// Tokens of a prompt, which is generated
     #[arg(long, value_name = "N", value_parser = whole::<u32>, help_heading = "Workload")]
@@ -202,7 +205,7 @@ pub struct RunFlags {
 }
 
 /// The flags that describe what a plan file describes. Beside a file they would be passed over in silence.
-const AD_HOC: [&str; 42] = [
+const AD_HOC: [&str; 43] = [
     "url",
     "provider",
     "reasoning",
@@ -228,6 +231,7 @@ const AD_HOC: [&str; 42] = [
     "grace",
     "warmup",
     "ramp",
+    "respect_rate_limits",
     "isl",
     "isl_stddev",
     "osl",

@@ -14,6 +14,8 @@ pub struct Load {
     pub arrival: Arrival,
     /// When no further request starts.
     pub stop: Stop,
+    /// Whether requests wait where they would pass a limit that the target's answers told.
+    pub respect_rate_limits: bool,
     /// Names of the targets that are asked so; `None` is all.
     pub targets: Option<Vec<String>>,
     /// Names of the workloads that are asked so; `None` is all.
@@ -23,7 +25,8 @@ pub struct Load {
 impl Load {
     /// A load named after its arrival.
     pub fn new(arrival: Arrival, stop: Stop) -> Self {
-        Self { name: arrival.to_string(), arrival, stop, targets: None, workloads: None }
+        let name = arrival.to_string();
+        Self { name, arrival, stop, respect_rate_limits: false, targets: None, workloads: None }
     }
 }
 

@@ -157,6 +157,7 @@ impl RunFlags {
             requests: self.requests,
             duration: self.duration.map(time),
             ramp: self.ramp.map(time),
+            respect_rate_limits: self.respect_rate_limits,
             ..LoadSpec::default()
         }
     }

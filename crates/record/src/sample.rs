@@ -1,5 +1,6 @@
 //! The sample: one attempt at one request, everything that was seen of it.
 
+use inferometer_wire::limits::Limit;
 use serde::{Deserialize, Serialize};
 
 /// Which part of a cell a sample belongs to. Only `measure` enters figures.
@@ -163,6 +164,9 @@ pub struct Sample {
     pub is_final: bool,
     /// Planned send.
     pub sched_ns: Option<u64>,
+    /// How long our own pacer held it back, to keep under the limits that were told, before its planned send: the server
+    /// had no part in it.
+    pub paced_ns: Option<u64>,
     /// Handed to the transport, before DNS and connect.
     pub start_ns: Option<u64>,
     /// End of name resolution; absent on a reused connection or an address literal.
@@ -299,6 +303,8 @@ pub struct Sample {
     pub server_timing: Option<Box<serde_json::value::RawValue>>,
     /// Rate-limit headers, as they came.
     pub ratelimit: Option<Box<serde_json::value::RawValue>>,
+    /// The limits that they tell, of whatever family they are.
+    pub limits: Vec<Limit>,
     /// What else was seen: `first_chunk_estimated`, `coalesced`, `compressed`, `not_streamed`, …, sorted.
     pub flags: Vec<String>,
 }

@@ -167,6 +167,7 @@ fn counts(row: &mut Row, cell: &CellSummary) {
     row.count("attempts", counts.attempts);
     row.count("retries", counts.retries);
     row.count("rate_limited", counts.rate_limited);
+    row.count("throttled", counts.throttled);
     row.count("stale_reconnects", counts.stale_reconnects);
     let tokens = &cell.tokens;
     let told = [

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::dialect::Dialect;
 use crate::reply::Sheet;
 
-/// How many requests are let in; others are refused with 429 and a `Retry-After`. Each answer tells the limit in
-/// `x-ratelimit-limit-requests`, `-remaining-requests` and `-reset-requests`.
+/// How many requests are let in; others are refused with 429 and a `Retry-After`. Each answer tells the limit as its
+/// dialect does: `x-ratelimit-limit-requests`, `-remaining-requests` and `-reset-requests` as OpenAI,
+/// `anthropic-ratelimit-requests-*` with an instant as Anthropic; Gemini, Bedrock and Ollama tell none.
 ///
 /// From rest, exactly `burst` of the requests that come at once are let in: a burst of 20 against `burst = 18` is
 /// refused by a tenth.

@@ -17,6 +17,7 @@
 //! | how is it signed, at Amazon? | [`sigv4`] |
 //! | which models are there? | [`listing`] |
 //! | when may one ask again? | [`retry_after`] |
+//! | how much may be asked, and was it too much? | [`limits`] |
 
 pub mod answer;
 mod assembly;
@@ -31,6 +32,7 @@ mod event;
 mod few;
 mod finish;
 mod flags;
+pub mod limits;
 mod lines;
 pub mod listing;
 mod logprobs;

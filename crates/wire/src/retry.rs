@@ -32,7 +32,7 @@ fn seconds_or_date(value: &str, now_unix_s: i64) -> Option<Duration> {
 }
 
 /// Digits with an optional fraction, times 10^`places`, in integers.
-fn decimal(text: &str, places: usize) -> Option<u64> {
+pub(crate) fn decimal(text: &str, places: usize) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) {
@@ -44,7 +44,7 @@ fn decimal(text: &str, places: usize) -> Option<u64> {
 
 /// Seconds since 1970 of an HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, or
 /// `Sun Nov  6 08:49:37 1994`.
-fn unix_seconds(date: &str) -> Option<i64> {
+pub(crate) fn unix_seconds(date: &str) -> Option<i64> {
     let words: Vec<&str> = date.split([' ', ',', '-']).filter(|word| !word.is_empty()).collect();
     let (day, month, year, time) = match words.as_slice() {
         [_, month, day, time, year] if time.contains(':') => (day, month, year, time),
@@ -79,7 +79,7 @@ fn full_year(text: &str) -> Option<i64> {
 }
 
 /// Days from 1970-01-01 in the proleptic Gregorian calendar (Howard Hinnant, `days_from_civil`).
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);

@@ -19,6 +19,7 @@ mod gaps;
 mod harness;
 mod interrupts;
 mod keys;
+mod limits;
 mod load;
 mod statistics;
 mod tls;

@@ -3,6 +3,7 @@
 mod budget;
 mod episodes;
 mod lanes;
+mod paced;
 mod pipe;
 mod resumed;
 mod stage;
@@ -49,6 +50,7 @@ struct Setup {
     connect: Duration,
     cut_after: Option<Duration>,
     think_tags: bool,
+    is_paced: bool,
 }
 
 impl Setup {
@@ -61,7 +63,15 @@ impl Setup {
             ..RunFlags::default()
         };
         let stop = Stop { requests, duration };
-        Self { flags, arrival, stop, connect: Duration::ZERO, cut_after: None, think_tags: false }
+        Self {
+            flags,
+            arrival,
+            stop,
+            connect: Duration::ZERO,
+            cut_after: None,
+            think_tags: false,
+            is_paced: false,
+        }
     }
 
     /// Runs one shard in virtual time against `script`.
@@ -98,6 +108,7 @@ impl Setup {
             control: control.clone(),
             live: Default::default(),
             purse: Arc::new(Purse::new(plan.budget, clock.now())),
+            gate: self.is_paced.then(Arc::default),
         };
         let shard = seat.shard(&clock, provider).unwrap();
         let phase = Arc::new(Phase::new(Piece {

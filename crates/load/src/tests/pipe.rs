@@ -147,6 +147,18 @@ impl Pipe {
         self
     }
 
+    /// The same with `headers`, each ended by CRLF.
+    pub(super) async fn answer_with(mut self, headers: &str, ms: u64) -> Self {
+        self.wait(ms).await;
+        self.write(&format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{headers}transfer-encoding: chunked\r\n\r\n"
+        ))
+        .await;
+        self.token().await;
+        self.done(1).await;
+        self
+    }
+
     /// An HTTP error with `headers`, each ended by CRLF.
     pub(super) async fn refuse(mut self, status: u16, headers: &str) -> Self {
         self.write(&format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\n{headers}\r\n")).await;

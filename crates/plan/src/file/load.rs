@@ -41,6 +41,7 @@ fn spec(table: &Table<'_>) -> Result<LoadSpec, Error> {
         ramp: time(table, "ramp")?,
         coldstart: table.table("coldstart").as_ref().map(coldstart).transpose()?,
         burst: table.table("burst").as_ref().map(burst).transpose()?,
+        respect_rate_limits: table.flag("respect_rate_limits").unwrap_or(false),
         targets: names(table, "targets"),
         workloads: names(table, "workloads"),
     })

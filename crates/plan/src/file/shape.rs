@@ -252,6 +252,12 @@ pub(crate) static LOAD: Shape = Shape {
         ),
         key("coldstart", Table(&COLDSTART), "Cold starts after idle gaps"),
         key("burst", Table(&BURST), "Bursts from rest"),
+        key(
+            "respect_rate_limits",
+            Flag,
+            "Wait before a request that would pass a limit which the target's answers told; each wait is recorded, and not \
+             the target's slowness. With a concurrency or a coldstart [default: false]",
+        ),
         key("targets", List(&Text), "Only these targets [default: all]"),
         key("workloads", List(&Text), "Only these workloads [default: all]"),
     ],

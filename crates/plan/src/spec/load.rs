@@ -33,6 +33,7 @@ pub(crate) struct LoadSpec {
     pub(crate) ramp: Option<Duration>,
     pub(crate) coldstart: Option<ColdStartSpec>,
     pub(crate) burst: Option<BurstSpec>,
+    pub(crate) respect_rate_limits: bool,
     pub(crate) targets: Option<Vec<String>>,
     pub(crate) workloads: Option<Vec<String>>,
 }
@@ -53,6 +54,7 @@ pub(crate) struct BurstSpec {
 impl LoadSpec {
     /// The loads; `requests` is how many each has where nothing bounds it.
     pub(crate) fn resolve(self, requests: u64) -> Result<Vec<Load>, Fault> {
+        self.check_respect()?;
         let mut loads = Vec::new();
         if self.has_requests() {
             loads = self.requests(requests)?;
@@ -69,10 +71,27 @@ impl LoadSpec {
             if let Some(name) = &self.name {
                 load.name = if several { format!("{name}-{}", load.name) } else { name.clone() };
             }
+            load.respect_rate_limits = self.respect_rate_limits;
             load.targets.clone_from(&self.targets);
             load.workloads.clone_from(&self.workloads);
         }
         Ok(loads)
+    }
+
+    /// A load that keeps its own time cannot wait for a limit: its lateness would be ours, or its burst none.
+    fn check_respect(&self) -> Result<(), Fault> {
+        let refuse = |first, reason| Err(Fault::Conflict { first, second: "respect_rate_limits", reason });
+        if !self.respect_rate_limits {
+            return Ok(());
+        }
+        if self.request_rate.is_some() {
+            let reason = "an open load asks at its own rate, whatever the server does: ask with a concurrency, or at a rate below the limit";
+            return refuse("request_rate", reason);
+        }
+        if self.burst.is_some() {
+            return refuse("burst", "a burst shows what a server does when too much is asked at once");
+        }
+        Ok(())
     }
 
     /// Whether requests are asked for one by one, beside or without episodes.

@@ -46,6 +46,8 @@ pub enum ColumnValue<'a> {
 enum Get {
     Text(fn(&Sample) -> Option<&str>),
     Json(fn(&Sample) -> Option<&str>),
+    /// JSON of several values; absent where there are none.
+    Values(fn(&Sample) -> Option<String>),
     /// Words, joined by a semicolon; absent where there are none.
     List(fn(&Sample) -> &[String]),
     Count(fn(&Sample) -> Option<u64>),
@@ -58,7 +60,7 @@ impl Column {
     pub const fn kind(&self) -> ColumnKind {
         match self.get {
             Get::Text(_) | Get::List(_) => ColumnKind::Text,
-            Get::Json(_) => ColumnKind::Json,
+            Get::Json(_) | Get::Values(_) => ColumnKind::Json,
             Get::Count(_) => ColumnKind::Count,
             Get::Real(_) => ColumnKind::Real,
             Get::Truth(_) => ColumnKind::Truth,
@@ -69,6 +71,7 @@ impl Column {
     pub fn value<'a>(&self, sample: &'a Sample) -> Option<ColumnValue<'a>> {
         match self.get {
             Get::Text(get) | Get::Json(get) => get(sample).map(|text| ColumnValue::Text(text.into())),
+            Get::Values(get) => get(sample).map(|text| ColumnValue::Text(text.into())),
             Get::List(get) => Some(get(sample))
                 .filter(|list| !list.is_empty())
                 .map(|list| ColumnValue::Text(list.join(";").into())),
@@ -89,6 +92,10 @@ const fn usd(name: &'static str, get: fn(&Sample) -> Option<&str>) -> Column {
 
 const fn json(name: &'static str, get: fn(&Sample) -> Option<&str>) -> Column {
     Column { name, unit: "", get: Get::Json(get) }
+}
+
+const fn values(name: &'static str, get: fn(&Sample) -> Option<String>) -> Column {
+    Column { name, unit: "", get: Get::Values(get) }
 }
 
 const fn list(name: &'static str, get: fn(&Sample) -> &[String]) -> Column {
@@ -144,6 +151,7 @@ pub const COLUMNS: &[Column] = &[
     count("attempts", "", |s| Some(u64::from(s.attempts))),
     truth("final", |s| Some(s.is_final)),
     count("sched_ns", "ns", |s| s.sched_ns),
+    count("paced_ns", "ns", |s| s.paced_ns),
     count("start_ns", "ns", |s| s.start_ns),
     count("dns_ns", "ns", |s| s.dns_ns),
     count("connect_ns", "ns", |s| s.connect_ns),
@@ -211,5 +219,6 @@ pub const COLUMNS: &[Column] = &[
     truth("repeatable", |s| s.repeatable),
     json("server_timing", |s| s.server_timing.as_deref().map(RawValue::get)),
     json("ratelimit", |s| s.ratelimit.as_deref().map(RawValue::get)),
+    values("limits", |s| (!s.limits.is_empty()).then(|| serde_json::to_string(&s.limits).ok()).flatten()),
     list("flags", |s| &s.flags),
 ];

@@ -1,10 +1,11 @@
 //! How it was measured: each definition used, the protocol, and whether the client was good enough.
 
 use askama::Template;
-use inferometer_metrics::{CellSummary, CheckState, name};
+use inferometer_metrics::{CellSummary, CheckState, limits_of, name};
 use serde_json::Value;
 
 use crate::number::{count, counted, digits, time};
+use crate::part::limits;
 
 use super::matrix;
 use super::names::title;
@@ -45,6 +46,7 @@ pub(super) struct Methods {
     /// Checks over several answers, and what each came to.
     checks: Vec<CheckLine>,
     targets: Option<Table>,
+    limits: Table,
     self_check: Vec<(String, String)>,
     environment: Vec<(String, String)>,
     again: Vec<(String, String)>,
@@ -62,6 +64,7 @@ pub(super) fn methods(story: &Story<'_>) -> Methods {
         certificate: certificate(story),
         checks: checks(story),
         targets: targets(story),
+        limits: told_limits(story),
         self_check: facts(&manifest.self_check),
         environment: facts(&manifest.environment),
         again: again(story),
@@ -210,6 +213,37 @@ fn targets(story: &Story<'_>) -> Option<Table> {
         columns,
         rows,
     })
+}
+
+/// The limits that each target told, and what the pacer held back to keep under them.
+fn told_limits(story: &Story<'_>) -> Table {
+    let mut rows: Vec<Row> = Vec::new();
+    for cell in &story.summary.cells {
+        if rows.iter().any(|row| row.head == cell.target) {
+            continue;
+        }
+        let own = || story.summary.cells.iter().filter(|other| other.target == cell.target);
+        let told = limits::told(&limits_of(own())).unwrap_or_else(|| limits::NOT_TOLD.to_owned());
+        let throttled: u64 = own().map(|cell| cell.counts.throttled).sum();
+        let paced: Vec<String> = own().filter_map(|cell| cell.pacing.as_ref()).map(limits::paced).collect();
+        rows.push(Row {
+            head: cell.target.clone(),
+            color: story.color(&cell.target),
+            cells: vec![Cell::text(told), Cell::text(count(throttled)), Cell::text(paced.join("; "))],
+            ..Row::default()
+        });
+    }
+    Table {
+        id: "limits".to_owned(),
+        caption: "Limits of requests and tokens, as the targets’ answers told them".to_owned(),
+        corner: "Target".to_owned(),
+        columns: vec![
+            Column::text("Limits"),
+            Column::number("Throttled", "attempts"),
+            Column::text("Held back by us"),
+        ],
+        rows,
+    }
 }
 
 /// How to get the same report, and the same run, again.

@@ -7,7 +7,7 @@ use crate::RunView;
 use crate::number::{counted, digits};
 use crate::page::{Block, Text};
 
-use super::{client, failures, gates, money, requests, throughput, times, tokens, warnings};
+use super::{client, failures, gates, limits, money, requests, throughput, times, tokens, warnings};
 
 /// What makes the cell of a slow client valid.
 pub(super) const REMEDY: &str =
@@ -23,6 +23,7 @@ pub(super) fn full(run: &RunView<'_>, cell: &CellSummary) -> Vec<Block> {
     facts.push(failures::errors(cell));
     facts.push(failures::causes(cell));
     facts.push(requests::fact(cell));
+    facts.push(limits::fact(cell));
     facts.extend(tokens::facts(run, cell));
     facts.push(money::fact(run, cell));
     facts.push(client::fact(cell));

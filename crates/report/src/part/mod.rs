@@ -8,6 +8,7 @@ mod decision;
 mod episodes;
 mod failures;
 mod gates;
+pub(crate) mod limits;
 mod matrix;
 mod models;
 mod money;

@@ -62,6 +62,9 @@ fn attempts(cell: &CellSummary) -> Option<String> {
     joined([
         retried,
         some(counts.rate_limited, "attempt answered 429", "attempts answered 429"),
+        // Where both say the same, once is enough.
+        some(counts.throttled, "attempt throttled", "attempts throttled")
+            .filter(|_| counts.throttled != counts.rate_limited),
         some(
             counts.stale_reconnects,
             "kept connection found closed and opened again",

@@ -4,6 +4,7 @@ mod events;
 
 use std::borrow::Cow;
 
+use inferometer_clock::Wall;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -12,6 +13,7 @@ use super::{Address, Refused, Speak, Writer, contents, object, text_of};
 use crate::ask::Wishes;
 use crate::chunk::{Facts, Usage, Whole};
 use crate::http::Head;
+use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// The dialect.
@@ -75,6 +77,18 @@ impl Speak for Anthropic {
 
     fn request_id_header(&self) -> &'static str {
         "request-id"
+    }
+
+    /// The reset as an instant, in RFC 3339.
+    fn limit_headers(&self, level: Level) -> Vec<(String, String)> {
+        let header = |name: &str, value: String| (format!("anthropic-ratelimit-requests-{name}"), value);
+        let reset_ns = i64::try_from(level.reset.as_nanos()).unwrap_or(i64::MAX);
+        let reset = Wall::from_unix_nanos(Wall::now().unix_nanos().saturating_add(reset_ns));
+        vec![
+            header("limit", level.limit.to_string()),
+            header("remaining", level.remaining.to_string()),
+            header("reset", reset.to_string()),
+        ]
     }
 }
 

@@ -12,6 +12,7 @@ use super::{Address, Refused, Speak, Writer, contents, object, segment, text_of}
 use crate::ask::Wishes;
 use crate::chunk::{Facts, Usage, Whole};
 use crate::http::Head;
+use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// The dialect.
@@ -91,6 +92,11 @@ impl Speak for Bedrock {
 
     fn request_id_header(&self) -> &'static str {
         "x-amzn-requestid"
+    }
+
+    /// None: a limit shows only when it is reached.
+    fn limit_headers(&self, _: Level) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

@@ -11,6 +11,7 @@ use super::{Address, Refused, Speak, Writer, object, parameter, segment, text_of
 use crate::ask::Wishes;
 use crate::chunk::{Call, Facts, Say, Usage, Whole};
 use crate::http::Head;
+use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// The dialect.
@@ -78,6 +79,11 @@ impl Speak for Gemini {
 
     fn counts_along(&self) -> bool {
         true
+    }
+
+    /// None: a limit shows only when it is reached.
+    fn limit_headers(&self, _: Level) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

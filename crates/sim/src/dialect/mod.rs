@@ -153,7 +153,7 @@ pub(crate) trait Speak: Debug + Sync {
         "x-request-id"
     }
 
-    /// The response headers that tell the limit of requests.
+    /// The response headers that tell the limit of requests; OpenAI's, unless the dialect has its own or none.
     fn limit_headers(&self, level: Level) -> Vec<(String, String)> {
         let header = |name: &str, value: String| (format!("x-ratelimit-{name}-requests"), value);
         vec![

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::{Address, Refused, Speak, Writer, contents, object};
 use crate::ask::Wishes;
 use crate::chunk::{Call, Facts, Say, Usage, Whole};
+use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// The dialect.
@@ -64,6 +65,11 @@ impl Speak for Ollama {
 
     fn opens(&self) -> bool {
         false
+    }
+
+    /// None: a limit shows only when it is reached.
+    fn limit_headers(&self, _: Level) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

@@ -1,0 +1,120 @@
+//! The limits that a target told, and what our own pacer held back to keep under them.
+
+use inferometer_record::{Phase, Sample};
+use inferometer_wire::limits::{Kind, Limit};
+use serde::{Deserialize, Serialize};
+
+use crate::{CellSummary, Num};
+
+/// Limits of a cell that are kept apart; more can only come from a file that is not ours.
+const LIMITS_MAX: usize = 32;
+
+/// One limit of a target, over all answers of a cell that told it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToldLimit {
+    /// What it counts.
+    pub kind: Kind,
+    /// Over how long, s; absent where that was not told.
+    pub window_s: Option<u64>,
+    /// How much may be asked, as the last answer told it.
+    pub limit: Option<u64>,
+    /// The least that was left.
+    pub lowest: Option<u64>,
+    /// The least share of it that was left.
+    pub lowest_share: Option<Num>,
+    /// Attempts whose answer told it.
+    pub answers: u64,
+}
+
+/// What our own pacer held back: neither the server's slowness nor its refusal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pacing {
+    /// Attempts that were held back.
+    pub attempts: u64,
+    /// Σ of their waits, s.
+    pub total_s: f64,
+    /// The longest wait, s.
+    pub longest_s: f64,
+}
+
+/// Both, while attempts come in.
+#[derive(Debug, Default)]
+pub(crate) struct ToldTally {
+    limits: Vec<ToldLimit>,
+    paced: u64,
+    total_ns: u64,
+    longest_ns: u64,
+}
+
+impl ToldTally {
+    /// An attempt of any phase: a warm-up is told the same limits, and what held it back delayed no figure.
+    pub(crate) fn push(&mut self, sample: &Sample) {
+        for limit in &sample.limits {
+            self.push_limit(limit);
+        }
+        let is_measured = sample.phase == Phase::Measure;
+        if let Some(ns) = sample.paced_ns.filter(|ns| is_measured && *ns > 0) {
+            self.paced += 1;
+            self.total_ns = self.total_ns.saturating_add(ns);
+            self.longest_ns = self.longest_ns.max(ns);
+        }
+    }
+
+    fn push_limit(&mut self, told: &Limit) {
+        let is_it = |known: &ToldLimit| known.kind == told.kind && known.window_s == told.window_s;
+        let place = match self.limits.iter().position(is_it) {
+            Some(place) => place,
+            None if self.limits.len() < LIMITS_MAX => {
+                let (kind, window_s) = (told.kind, told.window_s);
+                self.limits.push(ToldLimit { kind, window_s, ..ToldLimit::default() });
+                self.limits.len() - 1
+            }
+            None => return,
+        };
+        let Some(known) = self.limits.get_mut(place) else { return };
+        known.answers += 1;
+        known.limit = told.limit.or(known.limit);
+        let least = |known: Option<u64>, told: u64| known.map_or(told, |known| known.min(told));
+        known.lowest = told.remaining.map(|left| least(known.lowest, left)).or(known.lowest);
+        if let (Some(limit @ 1..), Some(left)) = (told.limit, told.remaining) {
+            let share = left as f64 / limit as f64;
+            let share = known.lowest_share.map_or(share, |known| known.get().min(share));
+            known.lowest_share = Num::new(share);
+        }
+    }
+
+    /// The limits by kind and window, and what was held back, where anything was.
+    pub(crate) fn finish(mut self) -> (Vec<ToldLimit>, Option<Pacing>) {
+        self.limits.sort_by_key(|limit| (limit.kind, limit.window_s));
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let pacing = (self.paced > 0).then(|| Pacing {
+            attempts: self.paced,
+            total_s: seconds(self.total_ns),
+            longest_s: seconds(self.longest_ns),
+        });
+        (self.limits, pacing)
+    }
+}
+
+/// The limits that one target told in any of its cells.
+pub fn limits_of<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<ToldLimit> {
+    let mut all: Vec<ToldLimit> = Vec::new();
+    for told in cells.into_iter().flat_map(|cell| &cell.limits) {
+        let is_it = |known: &&mut ToldLimit| known.kind == told.kind && known.window_s == told.window_s;
+        match all.iter_mut().find(is_it) {
+            Some(known) => {
+                known.answers += told.answers;
+                known.limit = told.limit.or(known.limit);
+                known.lowest = [known.lowest, told.lowest].into_iter().flatten().min();
+                let shares = [known.lowest_share, told.lowest_share];
+                known.lowest_share =
+                    shares.into_iter().flatten().min_by(|one, other| one.get().total_cmp(&other.get()));
+            }
+            None => all.push(told.clone()),
+        }
+    }
+    all.sort_by_key(|limit| (limit.kind, limit.window_s));
+    all
+}
