@@ -102,6 +102,8 @@ pub(crate) struct Ticket {
     gate: Arc<Gate>,
     number: u64,
     weight: Weight,
+    /// Whether it had to wait.
+    pub(crate) has_waited: bool,
     is_counted: std::cell::Cell<bool>,
 }
 
@@ -115,7 +117,7 @@ impl Gate {
         exact: impl FnOnce() -> Weight,
     ) -> Option<Ticket> {
         let mut changed = self.changed.subscribe();
-        let (mut weight, mut exact) = (rough, Some(exact));
+        let (mut weight, mut exact, mut has_waited) = (rough, Some(exact), false);
         loop {
             changed.borrow_and_update();
             if self.closed.get().is_some() {
@@ -125,7 +127,7 @@ impl Gate {
             let wait = match self.try_pass(weight, now) {
                 Ok(number) => {
                     let is_counted = std::cell::Cell::new(false);
-                    return Some(Ticket { gate: Arc::clone(self), number, weight, is_counted });
+                    return Some(Ticket { gate: Arc::clone(self), number, weight, has_waited, is_counted });
                 }
                 Err(wait) => wait,
             };
@@ -133,6 +135,7 @@ impl Gate {
                 weight = exact();
                 continue;
             }
+            has_waited = true;
             match wait {
                 Wait::News => drop(changed.changed().await),
                 Wait::Until(until, what) if until - now > LONGEST_WAIT => self.close(until - now, what),

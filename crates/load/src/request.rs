@@ -115,9 +115,10 @@ impl<C: Connect + 'static> Share<C> {
             ticket = gate.pass(clock, asker.weight(&ask.prepared), || asker.counted_weight(&ask.prepared)) => ticket?,
             () = self.over() => return None,
         };
-        let waited = clock.now() - from;
-        ask.paced = waited;
-        ask.sched = ask.sched + waited;
+        if ticket.has_waited {
+            ask.paced = clock.now() - from;
+            ask.sched = ask.sched + ask.paced;
+        }
         Some(Some(ticket))
     }
 

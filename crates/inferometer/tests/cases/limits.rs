@@ -45,7 +45,8 @@ fn a_batch_keeps_under_the_limits_that_are_told() {
         assert!(paced.unwrap() >= 5 && total.unwrap() > 1.0, "{cell}");
         let waits = run.measured().filter(|sample| sample.count("paced_ns").is_some());
         assert_eq!(Some(waits.count() as u64), paced);
-        assert!(report(&run.dir, "md").contains("told: 5\u{a0}requests; lowest left 0\u{a0}%"), "{dialect}");
+        let shown = report(&run.dir, "md").replace('\u{a0}', " ");
+        assert!(shown.contains("told: 5 requests; lowest left 0 %"), "{dialect}: {shown}");
     }
 }
 
@@ -53,7 +54,7 @@ fn a_batch_keeps_under_the_limits_that_are_told() {
 #[test]
 fn a_provider_that_tells_nothing_has_no_limits() {
     let bench = Bench::new();
-    let run = bench.measure("c28", "-n 8 -c 4 --respect-rate-limits");
+    let run = bench.measure("c28", "-n 8 --respect-rate-limits");
     let cell = run.cell();
     assert_eq!((run.count("issued"), cell.get("limits"), cell.get("pacing")), (8, None, None));
     let bench = self::bench();
