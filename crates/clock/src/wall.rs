@@ -25,6 +25,12 @@ impl Wall {
         self.0
     }
 
+    /// The instant that RFC 3339 writes so, with whatever offset; `None` where it is none.
+    pub fn from_rfc3339(text: &str) -> Option<Self> {
+        let timestamp: jiff::Timestamp = text.parse().ok()?;
+        i64::try_from(timestamp.as_nanosecond()).ok().map(Self)
+    }
+
     /// `20261130T171502Z`: sorts by time and stands in a file name on every system.
     pub fn compact(self) -> String {
         self.timestamp().strftime("%Y%m%dT%H%M%SZ").to_string()
@@ -51,5 +57,7 @@ mod tests {
         let wall = Wall::from_unix_nanos(1_796_051_544_123_456_789);
         assert_eq!(wall.compact(), "20261130T151224Z");
         assert_eq!(wall.to_string(), "2026-11-30T15:12:24.123Z");
+        assert_eq!(Wall::from_rfc3339("2026-11-30T16:12:24.123456789+01:00"), Some(wall));
+        assert_eq!(Wall::from_rfc3339("tomorrow"), None);
     }
 }

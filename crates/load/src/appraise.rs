@@ -41,6 +41,9 @@ impl Appraiser<'_> {
     pub(crate) fn appraise(&self, finished: Finished) -> (Sample, Option<Events>) {
         let mut sample = self.identity(&finished);
         self.stamps(&mut sample, &finished);
+        if finished.has_new_key {
+            sample.flags.push("key_renewed".to_string());
+        }
         ending(&mut sample, &finished);
         if let Some(received) = &finished.seen.received {
             head(&mut sample, received);
@@ -171,6 +174,10 @@ fn ending(sample: &mut Sample, finished: &Finished) {
     };
     let named = headers::error_type(&received.headers);
     sample.error_code = sample.error_code.take().or(named);
+    if let Some(note) = &finished.note {
+        let said = sample.error_message.take();
+        sample.error_message = Some(said.map_or_else(|| note.clone(), |said| format!("{said} ({note})")));
+    }
     let is_of_clocks = sample.error_code.as_deref().is_some_and(|code| CLOCK_ERRORS.contains(&code));
     if let Some(date) = headers::date(&received.headers).filter(|_| is_of_clocks) {
         let clocks = format!("the server's clock said {date}, ours {}", Wall::now());

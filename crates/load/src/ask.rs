@@ -14,6 +14,7 @@ use inferometer_workload::{Item, Prompts};
 
 use crate::Error;
 use crate::gate::Weight;
+use crate::keeper::{Keeper, Number};
 use crate::purse::Need;
 
 /// A signature is not sent when it is older than this: it is good for five minutes, by a clock that is not ours.
@@ -32,6 +33,8 @@ pub(crate) struct Asker {
     path: PathAndQuery,
     headers: HeaderMap,
     tokenizer: Tokenizer,
+    /// Keeps the key, where it can be had anew.
+    keeper: Option<Arc<Keeper>>,
 }
 
 /// A request and what it was made from.
@@ -42,6 +45,8 @@ pub(crate) struct Prepared {
     pub(crate) request: Request,
     /// When it was signed, where it is.
     pub(crate) signed: Option<Wall>,
+    /// Which key it carries, where that can change.
+    pub(crate) key: Option<Number>,
 }
 
 impl Asker {
@@ -53,7 +58,17 @@ impl Asker {
         let headers = headers(&target);
         let (workload, prompts) = (cell.workload.clone(), prompts.clone());
         let grader = workload.check.clone().map(Grader::new).transpose()?.map(Arc::new);
-        Ok(Self { target, workload, prompts, grader, authority, path, headers, tokenizer })
+        Ok(Self { target, workload, prompts, grader, authority, path, headers, tokenizer, keeper: None })
+    }
+
+    /// The same with a key that can be had anew.
+    pub(crate) fn keeping(self, keeper: Option<Arc<Keeper>>) -> Self {
+        Self { keeper, ..self }
+    }
+
+    /// What keeps its key.
+    pub(crate) fn keeper(&self) -> Option<&Arc<Keeper>> {
+        self.keeper.as_ref()
     }
 
     /// The prompt at `seq` with the nonce of number `nonce`.
@@ -70,14 +85,20 @@ impl Asker {
             headers: self.headers.clone(),
             body: Bytes::from(body),
         };
-        let mut prepared = Prepared { item, max_tokens, request, signed: None };
+        let mut prepared = Prepared { item, max_tokens, request, signed: None, key: None };
         self.sign(&mut prepared, true);
         prepared
     }
 
+    /// Makes the request ready to go out, once more where `is_again`: with the newest key, or signed.
+    pub(crate) fn authorize(&self, prepared: &mut Prepared, is_again: bool) {
+        prepared.key = self.keeper.as_ref().map(|keeper| keeper.show(&mut prepared.request.headers));
+        self.sign(prepared, is_again);
+    }
+
     /// Signs the request, where its target wants that: once more where it goes out again (`is_again`), or where its
     /// signature has become too old while it waited for its turn.
-    pub(crate) fn sign(&self, prepared: &mut Prepared, is_again: bool) {
+    fn sign(&self, prepared: &mut Prepared, is_again: bool) {
         let Some(signing) = &self.target.signing else { return };
         let now = Wall::now();
         let is_fresh = |signed: Wall| now.unix_nanos().abs_diff(signed.unix_nanos()) < SIGNATURE_AGE_MAX_NS;

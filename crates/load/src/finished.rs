@@ -45,6 +45,10 @@ pub(crate) struct Finished {
     pub(crate) sched: Mono,
     /// How long the gate held it back before that.
     pub(crate) paced: Duration,
+    /// Whether it repeats one whose key was refused, with another.
+    pub(crate) has_new_key: bool,
+    /// What we did about a refusal: said behind the server's own words.
+    pub(crate) note: Option<String>,
     pub(crate) prepared: Prepared,
     /// What the budget had set aside for it.
     pub(crate) hold: Hold,
@@ -56,9 +60,9 @@ pub(crate) struct Finished {
 impl Finished {
     /// The same request once more, at `sched`.
     pub(crate) fn ask(&self, sched: Mono) -> Ask {
-        let Self { seq, request, block, role, connections, .. } = *self;
+        let Self { seq, request, block, role, connections, has_new_key, .. } = *self;
         let (paced, prepared) = (Duration::ZERO, self.prepared.clone());
-        Ask { seq, request, block, role, connections, sched, paced, prepared }
+        Ask { seq, request, block, role, connections, sched, paced, has_new_key, prepared }
     }
 }
 

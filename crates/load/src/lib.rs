@@ -20,6 +20,7 @@
 //! | what happens to one request? | `request`, `attempt`, `guard`, `retry` |
 //! | what becomes of an attempt? | `worker`, `appraise`, `classify`, `verdict`, `redact` |
 //! | may it be sent at all? | `purse` |
+//! | with which key? | `keeper` |
 //! | does it have to wait, for a limit that was told? | `gate` |
 //! | what was done before, and when is it enough? | `past`, `precision` |
 //! | how did the client fare? | `heart`, `health`, `context` |
@@ -42,6 +43,7 @@ mod guard;
 mod headers;
 mod health;
 mod heart;
+mod keeper;
 mod lane;
 mod pace;
 mod past;

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use inferometer_clock::Mono;
 use inferometer_transport::{Connect, Connections, Trace};
-use inferometer_wire::Outcome;
+use inferometer_wire as wire;
 
 use crate::ask::Prepared;
 use crate::attempt::{self, Attempt, Completing, Ended, Seen};
 use crate::finished::{Finished, Message, Stamps};
 use crate::gate::Ticket;
 use crate::guard::Limit;
+use crate::keeper::Outcome;
 use crate::purse::Hold;
 use crate::retry;
 use crate::rules::Rules;
@@ -20,6 +21,8 @@ use crate::share::Share;
 
 /// A slot waits so long for the end of a body whose answer is complete: it mostly comes with it, or right after.
 const INLINE_DRAIN: Duration = Duration::from_millis(1);
+/// The status of a key that is refused.
+const UNAUTHORIZED: u16 = 401;
 /// While the channel to the writer is full, a shard tries again after this.
 const FULL_CHANNEL_WAIT: Duration = Duration::from_millis(1);
 
@@ -35,6 +38,8 @@ pub(crate) struct Ask {
     pub(crate) sched: Mono,
     /// How long the gate has held it back: its planned instant is behind that.
     pub(crate) paced: Duration,
+    /// Whether it goes out once more since its key was refused, with another.
+    pub(crate) has_new_key: bool,
     pub(crate) prepared: Prepared,
 }
 
@@ -75,14 +80,17 @@ impl<C: Connect + 'static> Share<C> {
             let Some(hold) = self.hold(&ask).await else {
                 return self.give_up(ask, attempt).await;
             };
+            self.key_ready(&mut ask).await;
             let mut finished = match self.attempt(ask, attempt, (hold, ticket)).await {
                 Left::Ended(finished) => finished,
                 Left::Completing(served) => return Some(served),
             };
             let served = served(&finished.seen);
             self.shard.quiet_since.set(Some(served.free));
-            let again = self.again(&finished);
-            let next = again.map(|at| finished.ask(at));
+            let next = match self.with_new_key(&mut finished).await {
+                Some(next) => Some(next),
+                None => self.again(&finished).map(|at| finished.ask(at)),
+            };
             // Written at once: a wait for the next attempt can be long, and a kill would lose it.
             finished.is_final = next.is_none();
             self.send(finished).await;
@@ -93,6 +101,35 @@ impl<C: Connect + 'static> Share<C> {
             }
         }
         None
+    }
+
+    /// The same request with another key, where its own was refused and there is one: once a request. Whatever came of it is
+    /// noted with the refusal.
+    async fn with_new_key(&self, finished: &mut Finished) -> Option<Ask> {
+        let keeper = self.shard.asker.keeper()?;
+        let received = finished.seen.received.as_ref().filter(|received| received.status == UNAUTHORIZED);
+        let number = received.and(finished.prepared.key)?;
+        let field = keeper.field();
+        if finished.has_new_key {
+            finished.note = Some(format!("{field} was read again: its new key is refused too"));
+            return None;
+        }
+        if self.is_cut() || self.shard.purse.is_spent() {
+            return None;
+        }
+        // Before the refusal is written: only then is it known whether another attempt follows. A command has 30 s.
+        let outcome = tokio::select! {
+            outcome = keeper.renew(number, &self.shard.clock) => outcome,
+            () = self.cut() => return None,
+        };
+        let (what, is_new) = match outcome {
+            Outcome::New => ("another key, with which the request is repeated".to_owned(), true),
+            Outcome::Same => ("the same key".to_owned(), false),
+            Outcome::None(reason) => (format!("none: {reason}"), false),
+        };
+        finished.note = Some(format!("{field} was read again and gave {what}"));
+        let now = self.shard.clock.now();
+        is_new.then(|| Ask { has_new_key: true, ..finished.ask(now) })
     }
 
     /// When another attempt follows, if one does.
@@ -120,6 +157,17 @@ impl<C: Connect + 'static> Share<C> {
             ask.sched = ask.sched + ask.paced;
         }
         Some(Some(ticket))
+    }
+
+    /// Has the key read where it is due, and waits for it where there is none that holds. A closed load asks when it can:
+    /// that is no lateness of its own.
+    async fn key_ready(&self, ask: &mut Ask) {
+        let Some(keeper) = self.shard.asker.keeper() else { return };
+        let from = self.shard.clock.now();
+        tokio::select! { () = keeper.ready(&self.shard.clock) => {}, () = self.cut() => {} }
+        if self.phase.repeats() || self.phase.is_episodic() {
+            ask.sched = ask.sched + (self.shard.clock.now() - from);
+        }
     }
 
     /// Waits until no further request starts, or all are cut.
@@ -167,7 +215,7 @@ impl<C: Connect + 'static> Share<C> {
         (hold, ticket): (Hold, Option<Ticket>),
     ) -> Left {
         let shard = &self.shard;
-        shard.asker.sign(&mut ask.prepared, attempt > 1);
+        shard.asker.authorize(&mut ask.prepared, attempt > 1);
         let (clock, cut_at, ticket) = (&shard.clock, self.cut_at(), ticket.as_ref());
         let rules = Rules { clock, shard: shard.rules, cut_at, ticket };
         let trace = Trace::new();
@@ -210,7 +258,7 @@ impl<C: Connect + 'static> Share<C> {
     }
 
     fn finished(&self, of: Of, seen: Seen) -> Finished {
-        let Ask { seq, request, block, role, connections, sched, paced, prepared } = of.ask;
+        let Ask { seq, request, block, role, connections, sched, paced, has_new_key, prepared } = of.ask;
         Finished {
             lane: self.shard.lane,
             phase: self.phase.piece.kind,
@@ -223,6 +271,8 @@ impl<C: Connect + 'static> Share<C> {
             is_final: true,
             sched,
             paced,
+            has_new_key,
+            note: None,
             prepared,
             hold: of.hold,
             stamps: Stamps::from(&of.trace),
@@ -252,7 +302,7 @@ impl<C: Connect + 'static> Share<C> {
 
 /// What an attempt that is over leaves to its slot.
 fn served(seen: &Seen) -> Served {
-    let is_complete = seen.answer.as_ref().is_some_and(|answer| answer.outcome == Outcome::Complete);
+    let is_complete = seen.answer.as_ref().is_some_and(|answer| answer.outcome == wire::Outcome::Complete);
     let first = seen.events.first().map(|event| Mono::from_nanos(event.at_ns));
     let first = first.or_else(|| is_complete.then_some(seen.end));
     Served { free: seen.end, ttft: seen.start.zip(first).map(|(start, first)| first - start) }

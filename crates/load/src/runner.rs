@@ -24,6 +24,7 @@ use crate::context::{self, Stopped};
 use crate::course::Course;
 use crate::finished::Message;
 use crate::gate::Gate;
+use crate::keeper::Keeper;
 use crate::lane::{Lane, Run, limited, places, slots};
 use crate::past::Past;
 use crate::phase::Numbers;
@@ -68,6 +69,8 @@ pub struct Runner<'a> {
     purse: Arc<Purse>,
     /// By target: what one cell of it was told holds for the next.
     gates: BTreeMap<String, Arc<Gate>>,
+    /// By target: its key, where it can be had anew.
+    keepers: BTreeMap<String, Arc<Keeper>>,
     past: Past,
     /// Built before the first request: its tables take a tenth of a second of a core.
     tokenizer: Tokenizer,
@@ -92,6 +95,7 @@ impl<'a> Runner<'a> {
             next_request: 0,
             purse: Arc::new(Purse::new(plan.budget, origin)),
             gates: plan.targets.iter().map(|target| (target.name.clone(), Arc::default())).collect(),
+            keepers: plan.targets.iter().filter_map(|target| keeper(plan, target)).collect(),
             past: Past::default(),
             tokenizer: Tokenizer::o200k(),
         }
@@ -277,7 +281,8 @@ impl<'a> Runner<'a> {
             lane: place,
             index,
             shards,
-            asker: Asker::new(lane.cell, lane.prompts, self.tokenizer)?,
+            asker: Asker::new(lane.cell, lane.prompts, self.tokenizer)?
+                .keeping(self.keepers.get(&lane.cell.target.name).cloned()),
             target: self.reach(lane.cell.target)?,
             rules: ShardRules::of(self.plan, lane.cell.target),
             out: out.clone(),
@@ -377,6 +382,12 @@ impl<'a> Runner<'a> {
         let known = self.past.context(cell).cloned().unwrap_or_else(|| self.planned(cell));
         CellContext { gap: Some(gap), ..known }
     }
+}
+
+/// What keeps the key of `target`, by its name.
+fn keeper(plan: &Plan, target: &Target) -> Option<(String, Arc<Keeper>)> {
+    let keeper = Keeper::new(target.renewal.as_ref()?, &plan.secrets);
+    Some((target.name.clone(), Arc::new(keeper)))
 }
 
 /// One core is left for the kernel, the worker and the progress line.

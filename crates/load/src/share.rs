@@ -106,6 +106,7 @@ impl<C: Connect + 'static> Share<C> {
             connections: None,
             sched,
             paced: Duration::ZERO,
+            has_new_key: false,
             prepared: self.shard.asker.prepare(phase.prompt(seq), numbers.nonce(seq)),
         }
     }

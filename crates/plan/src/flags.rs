@@ -32,10 +32,11 @@ pub struct RunFlags {
     /// Environment variable that holds the API key
     #[arg(long, value_name = "VAR", help_heading = "Target")]
     pub api_key_env: Option<String>,
-    /// File that holds the API key
+    /// File that holds the API key; read again where the server refuses it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["api_key_env", "api_key"], help_heading = "Target")]
     pub key_file: Option<PathBuf>,
-    /// Command that prints the API key, as text or as JSON {"key": …}; run once by sh -c, for at most 30 s
+    /// Command that prints the API key, as text or as JSON {"key": …, "expires_at": …}; run by sh -c, for at most 30 s, and
+    /// again before the key expires and where the server refuses it
     #[arg(
         long,
         value_name = "COMMAND",

@@ -6,6 +6,7 @@ use inferometer_wire::request::TokenField;
 use inferometer_workload::Cache;
 use serde_json::{Map, Value};
 
+use crate::renewal::Source;
 use crate::spec::{DEFAULT_REQUESTS, Key, LoadSpec, ProtocolSpec, TargetSpec, WorkloadSpec, header};
 use crate::{
     Budget, CacheFlag, Connection, ConnectionFlag, Error, Plan, PriceLookup, RunFlags, Secrets, Span, Target,
@@ -93,8 +94,8 @@ impl RunFlags {
         }
         let key = [
             self.api_key_env.clone().map(Key::Variable),
-            self.key_file.clone().map(Key::File),
-            self.key_cmd.clone().map(Key::Command),
+            self.key_file.clone().map(|file| Key::Source(Source::File(file))),
+            self.key_cmd.clone().map(|command| Key::Source(Source::Command(command))),
             self.api_key.clone().map(Key::Typed),
         ];
         let spec = TargetSpec {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
@@ -33,20 +34,31 @@ pub(crate) fn names_a_key(name: &str) -> bool {
     KEY_WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Every secret of a run. Prints as a count.
+/// Every secret of a run. Prints as a count. Clones are the same secrets: what one learns, all keep out.
 #[derive(Clone, Default)]
-pub struct Secrets(Vec<SecretString>);
+pub struct Secrets(Arc<RwLock<Vec<SecretString>>>);
 
 impl Secrets {
     /// Keeps `secret` out of every text from now on. Something too short to be a key is not taken.
     pub fn add(&mut self, secret: &str) {
+        self.learn(secret);
+    }
+
+    /// The same while a run goes on: to be called before the secret is first sent.
+    pub fn learn(&self, secret: &str) {
         let secret = secret.trim();
-        if secret.len() < MIN_LEN || self.0.iter().any(|known| known.expose_secret() == secret) {
+        // Nothing is left half done under this lock.
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if secret.len() < MIN_LEN || known.iter().any(|known| known.expose_secret() == secret) {
             return;
         }
-        self.0.push(SecretString::from(secret));
+        known.push(SecretString::from(secret));
         // Longest first, so that a key that contains another is taken whole.
-        self.0.sort_by_key(|known| std::cmp::Reverse(known.expose_secret().len()));
+        known.sort_by_key(|known| std::cmp::Reverse(known.expose_secret().len()));
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Vec<SecretString>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps each text under a key's name in `value`, at any depth, out of every text from now on. Numbers are limits
@@ -135,7 +147,7 @@ impl Secrets {
     /// `text` without any secret in it, nor with the beginning of one at its end.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut clean = Cow::Borrowed(text);
-        for secret in &self.0 {
+        for secret in self.known().iter() {
             let secret = secret.expose_secret();
             if clean.contains(secret) {
                 clean = Cow::Owned(clean.replace(secret, REDACTED));
@@ -188,7 +200,7 @@ fn without_prefix_of(text: &str, secret: &str) -> Option<usize> {
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.0.len())
+        write!(f, "Secrets({})", self.known().len())
     }
 }
 

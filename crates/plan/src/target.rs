@@ -9,7 +9,7 @@ use inferometer_wire::request::TokenField;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{Reasoning, Signing, secrets};
+use crate::{Reasoning, Renewal, Signing, secrets};
 
 /// What happens to a connection when its request has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,6 +42,9 @@ pub struct Target {
     /// Headers of every request, the key's among them, marked as sensitive.
     #[serde(serialize_with = "names_only")]
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// How the key can be had anew, where it comes from a file or a command.
+    #[serde(skip)]
+    pub renewal: Option<Renewal>,
     /// What signs each request, where a key is not simply sent.
     #[serde(skip)]
     pub signing: Option<Signing>,

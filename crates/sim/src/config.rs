@@ -62,6 +62,9 @@ pub struct Config {
     pub prefixes: Vec<String>,
     /// The key that a request must show, where its dialect shows it; without it the answer is a 401.
     pub require_key: Option<String>,
+    /// The key changes after so many requests that showed it: `KEY-1`, then `KEY-2`, and so on, `KEY` being `require_key`.
+    /// None: it does not change.
+    pub key_requests: Option<u64>,
     /// Serve TLS with this certificate.
     pub tls: Option<Tls>,
     /// Keep the stamp of every write, not only of the first and the last.
@@ -86,6 +89,7 @@ impl Default for Config {
             keep_alive_idle: None,
             prefixes: vec![String::new(), "/gw/openai".into()],
             require_key: None,
+            key_requests: None,
             tls: None,
             record_writes: true,
             models: vec![Model::default()],

@@ -12,7 +12,7 @@ use crate::dialect::{Address, Dialect, Refused};
 use crate::http::{self, Announced, Head};
 use crate::play::{Gone, Player};
 use crate::reply::{Ending, Framing, Reply, Sheet};
-use crate::server::{Shared, no_key};
+use crate::server::Shared;
 use crate::slots::{Place, Slots};
 use crate::stream::Stream;
 use crate::truth::{End, Record};
@@ -209,7 +209,7 @@ impl Work {
         record: &mut Record,
     ) -> (Option<Arc<Entry>>, Self) {
         if !shared.lets_in(head, dialect) {
-            return (None, Self::refusal(no_key(dialect)));
+            return (None, Self::refusal(shared.no_key(head, dialect)));
         }
         let ask = match ask {
             Ok(ask) => ask,

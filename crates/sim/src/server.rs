@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -56,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) timers: Timers,
     pub(crate) book: Book,
     log: Mutex<Log>,
+    /// Requests that showed the key.
+    let_in: AtomicU64,
 }
 
 impl Server {
@@ -70,6 +74,7 @@ impl Server {
         let addr = listener.local_addr()?;
         let clock = Clock::monotonic();
         let shared = Arc::new(Shared {
+            let_in: AtomicU64::new(0),
             timers: Timers::new(&clock),
             book: Book::new(&config)?,
             log: Mutex::new(Log::new(config.models.clone())),
@@ -171,9 +176,21 @@ impl Shared {
         })
     }
 
-    /// Whether a request in `dialect` shows the key that the configuration asks for.
+    /// Whether a request in `dialect` shows the key that the configuration asks for; each that does uses it up.
     pub(crate) fn lets_in(&self, head: &Head, dialect: Dialect) -> bool {
-        self.config.require_key.as_ref().is_none_or(|key| dialect.shows(head, key))
+        let Some(key) = &self.config.require_key else { return true };
+        let Some(each) = self.config.key_requests else { return dialect.shows(head, key) };
+        let shows = |before: u64| dialect.shows(head, &format!("{key}-{}", before / each.max(1) + 1));
+        let count = |before: u64| shows(before).then(|| before.saturating_add(1));
+        self.let_in.fetch_update(Relaxed, Relaxed, count).is_ok()
+    }
+
+    /// The answer to a request without the right key. A key that changes is repeated in it, as some servers do.
+    pub(crate) fn no_key(&self, head: &Head, dialect: Dialect) -> Sheet {
+        let shown = head.bearer().or_else(|| head.header("x-api-key")).or_else(|| head.header("api-key"));
+        let shown = shown.filter(|_| self.config.key_requests.is_some());
+        let shown = shown.map_or_else(String::new, |shown| format!(": {shown}"));
+        dialect.error(401, "invalid_api_key", &format!("Incorrect API key provided{shown}"))
     }
 
     /// The answer to a request that is no question to a model.
@@ -200,17 +217,12 @@ impl Shared {
 
     fn models(&self, head: &Head) -> Sheet {
         if !Dialect::all().any(|dialect| self.lets_in(head, dialect)) {
-            return no_key(Dialect::CHAT);
+            return self.no_key(head, Dialect::CHAT);
         }
         let model = |name| serde_json::json!({"id": name, "object": "model", "owned_by": "sim"});
         let data: Vec<_> = self.book.names().into_iter().map(model).collect();
         Sheet::json(200, serde_json::json!({"object": "list", "data": data}).to_string())
     }
-}
-
-/// The answer to a request without the right key.
-pub(crate) fn no_key(dialect: Dialect) -> Sheet {
-    dialect.error(401, "invalid_api_key", "Incorrect API key provided")
 }
 
 fn listen(addr: SocketAddr) -> io::Result<StdListener> {

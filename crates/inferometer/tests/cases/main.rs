@@ -21,6 +21,7 @@ mod interrupts;
 mod keys;
 mod limits;
 mod load;
+mod renewed;
 mod statistics;
 mod tls;
 mod tokens;

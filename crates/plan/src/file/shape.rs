@@ -130,12 +130,12 @@ pub(crate) static TARGET: Shape = Shape {
         key("model", Text, "Model to ask for, as the endpoint calls it"),
         key("dialect", OneOf(dialects), "How the endpoint speaks [default: as the provider does, else chat]"),
         key("api_key_env", Text, "Variable that holds the API key [default: the provider's]"),
-        key("key_file", Text, "File that holds the API key; relative to the plan"),
+        key("key_file", Text, "File that holds the API key; relative to the plan; read again where the server refuses it"),
         key(
             "key_cmd",
             Text,
-            "Command that prints the API key, as text or as JSON {\"key\": …}; run once by sh -c when the plan is read, for at \
-             most 30 s",
+            "Command that prints the API key, as text or as JSON {\"key\": …, \"expires_at\": …}; run by sh -c when the plan is \
+             read, for at most 30 s, and again before the key expires and where the server refuses it",
         ),
         key("api_key", Open, "The same as api_key_env, as \"${VAR}\"; never the key itself"),
         key("headers", Table(&HEADERS), "Further headers of every request"),

@@ -8,6 +8,7 @@ use super::Reader;
 use super::names::unique;
 use super::table::{Table, Value};
 use super::wrong::Wrong;
+use crate::renewal::Source;
 use crate::secrets::{is_variable_name, names_a_key};
 use crate::spec::{Key, TargetSpec, header};
 use crate::{Connection, Counts, Declared, Error, Reasoning, Target};
@@ -92,10 +93,10 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
             };
         }
         if let Some(file) = table.text("key_file") {
-            return Ok(Some(Key::File(self.beside(&file))));
+            return Ok(Some(Key::Source(Source::File(self.beside(&file)))));
         }
         if let Some(command) = table.text("key_cmd") {
-            return Ok(Some(Key::Command(command)));
+            return Ok(Some(Key::Source(Source::Command(command))));
         }
         let Some(variable) = table.get("api_key_env") else { return Ok(None) };
         let name = variable.text();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use http::{HeaderName, HeaderValue, Uri, header};
+use http::{HeaderName, HeaderValue, Uri};
 use inferometer_price::Price;
 use inferometer_wire::request::TokenField;
 use inferometer_wire::{Auth, Dialect};
@@ -12,18 +12,17 @@ use super::Fault;
 use crate::aws;
 use crate::file::nearest;
 use crate::presets::{Preset, Reasoning, Unspelled, preset, presets, spelled};
+use crate::renewal::{self, Source};
 use crate::secrets::{SECRET_VALUE_LEN, is_variable_name, names_a_key};
-use crate::{Connection, Declared, Secrets, Signing, Target};
+use crate::{Connection, Declared, Renewal, Secrets, Signing, Target};
 
 /// Where the key comes from.
 #[derive(Clone)]
 pub(crate) enum Key {
     /// An environment variable of this name.
     Variable(String),
-    /// A file.
-    File(PathBuf),
-    /// What a command prints.
-    Command(String),
+    /// A file, or a command, which can be read again.
+    Source(Source),
     /// The command line.
     Typed(String),
 }
@@ -104,8 +103,10 @@ impl TargetSpec {
         };
         let mut headers = self.headers;
         let key_source = key.as_ref().map(Key::source).or(signing.as_ref().map(|(_, source)| source.clone()));
+        let mut renewal = None;
         if let Some(key) = &key {
-            let (name, value) = key.header(dialect.auth(), env, secrets)?;
+            let (name, value, again) = key.header(dialect.auth(), env, secrets)?;
+            renewal = again;
             if headers.iter().any(|(given, _)| *given == name) {
                 let reason = "a key is sent in a header of its own, which is among the headers too";
                 return Err(Fault::Conflict { first: key.field(), second: "headers", reason });
@@ -127,6 +128,7 @@ impl TargetSpec {
             dialect,
             key_source,
             headers,
+            renewal,
             signing: signing.map(|(signing, _)| signing),
             price: self.price,
             extra,
@@ -279,8 +281,7 @@ impl Key {
     fn field(&self) -> &'static str {
         match self {
             Self::Variable(_) => "api_key_env",
-            Self::File(_) => "key_file",
-            Self::Command(_) => "key_cmd",
+            Self::Source(source) => source.field(),
             Self::Typed(_) => "api_key",
         }
     }
@@ -289,43 +290,43 @@ impl Key {
     fn source(&self) -> String {
         match self {
             Self::Variable(variable) => variable.clone(),
-            Self::File(path) => path.display().to_string(),
+            Self::Source(Source::File(path)) => path.display().to_string(),
             // The command itself may hold a key.
-            Self::Command(_) => "key_cmd".to_string(),
+            Self::Source(Source::Command(_)) => "key_cmd".to_string(),
             Self::Typed(_) => "--api-key".to_string(),
         }
     }
 
-    /// The header that carries it, its value remembered as a secret.
+    /// The header that carries it, its value remembered as a secret, and how it can be had anew.
     fn header(
         &self,
         auth: Auth,
         env: &impl Fn(&str) -> Option<String>,
         secrets: &mut Secrets,
-    ) -> Result<(HeaderName, HeaderValue), Fault> {
+    ) -> Result<(HeaderName, HeaderValue, Option<Renewal>), Fault> {
+        let mut renewal = None;
         let key = match self {
             Self::Variable(variable) => env(variable)
                 .filter(|key| !key.trim().is_empty())
                 .ok_or_else(|| unset_variable(self.field(), variable))?,
-            Self::File(path) => {
-                let refuse = |reason| Fault::value(self.field(), path.display().to_string(), reason);
-                crate::key::from_file(path).map_err(refuse)?
-            }
-            Self::Command(command) => {
-                crate::key::from_command(command).map_err(|reason| Fault::value(self.field(), "…", reason))?
+            Self::Source(source) => {
+                let shown = match source {
+                    Source::File(path) => path.display().to_string(),
+                    Source::Command(_) => "…".to_owned(),
+                };
+                let held = source.read().map_err(|reason| Fault::value(self.field(), shown, reason))?;
+                let (source, life) = (source.clone(), held.life());
+                renewal = Some((source, life));
+                held.key
             }
             Self::Typed(key) => key.clone(),
         };
         secrets.add(&key);
-        let (name, sent) = match auth {
-            Auth::Bearer => (header::AUTHORIZATION, format!("Bearer {}", key.trim())),
-            Auth::Header(name) => (HeaderName::from_static(name), key.trim().to_owned()),
-        };
-        let mut value = HeaderValue::from_str(&sent).map_err(|_| {
-            Fault::value(self.field(), "…", "the key holds a character that no header can carry")
-        })?;
-        value.set_sensitive(true);
-        Ok((name, value))
+        let value =
+            renewal::value(auth, &key).map_err(|reason| Fault::value(self.field(), "…", reason))?;
+        let first = value.clone();
+        let renewal = renewal.map(|(source, life)| Renewal { source, auth, life, first });
+        Ok((renewal::name(auth), value, renewal))
     }
 }
 
