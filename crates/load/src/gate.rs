@@ -12,6 +12,10 @@ use tokio::sync::watch;
 
 /// A wait longer than this is none: the target's lane ends and says why.
 const LONGEST_WAIT: Duration = Duration::from_mins(15);
+/// How long nothing is sent after a refusal that says nothing of when to come again; twice as long after each further one.
+const FIRST_REST: Duration = Duration::from_secs(1);
+/// The longest such rest.
+const LONGEST_REST: Duration = Duration::from_mins(1);
 /// A reset is told in whole milliseconds at best, and reckoned by another clock.
 const SLACK: Duration = Duration::from_millis(10);
 
@@ -68,6 +72,8 @@ struct State {
     buckets: Vec<Bucket>,
     /// Nothing is sent before this.
     shut_until: Option<Mono>,
+    /// Refusals in a row that did not say when to come again; those of one burst are one.
+    unadvised: u32,
     /// Attempts whose answer has not come: none has counted them.
     in_flight: Weight,
     /// Whether any attempt has ended: before, nothing is known, and one asks alone.
@@ -164,7 +170,7 @@ impl Gate {
     fn try_pass(&self, weight: Weight, now: Mono) -> Result<u64, Wait> {
         let mut state = self.state();
         if let Some(until) = state.shut_until.filter(|until| *until > now) {
-            return Err(Wait::Until(until, "the server's Retry-After"));
+            return Err(Wait::Until(until, "a refusal"));
         }
         let in_flight = state.in_flight;
         if !state.has_heard && in_flight.requests > 0 {
@@ -229,9 +235,7 @@ impl Ticket {
         for limit in &told.limits {
             state.take(limit, is_newest, now);
         }
-        if let Some(wait) = told.retry_after.filter(|_| is_throttled) {
-            state.shut_until = state.shut_until.max(Some(now + wait));
-        }
+        state.shut(told.retry_after, is_throttled, now);
         drop(state);
         self.gate.changed.send_replace(());
     }
@@ -250,6 +254,21 @@ impl State {
     fn give_back(&mut self, weight: Weight) {
         self.in_flight = self.in_flight.minus(weight);
         self.has_heard = true;
+    }
+
+    /// Lets nothing through for as long as a refusal asks, or for a rest of our own.
+    fn shut(&mut self, advice: Option<Duration>, is_throttled: bool, now: Mono) {
+        let is_open = self.shut_until.is_none_or(|until| until <= now);
+        if !is_throttled {
+            // What was sent before the refusal, and is answered behind it, says nothing.
+            self.unadvised = if is_open { 0 } else { self.unadvised };
+            return;
+        }
+        let rest = FIRST_REST.saturating_mul(2_u32.saturating_pow(self.unadvised)).min(LONGEST_REST);
+        self.unadvised = self.unadvised.saturating_add(u32::from(is_open && advice.is_none()));
+        if advice.is_some() || is_open {
+            self.shut_until = self.shut_until.max(Some(now + advice.unwrap_or(rest)));
+        }
     }
 
     /// Takes one limit. Of an attempt that was sent before the newest, only less than is known is news: the newest was

@@ -26,15 +26,8 @@ const ENDED_STEP: Duration = Duration::from_millis(5);
 /// Where JSON has the key, by the tools that print it: Inferometer's own name, OAuth's, Azure's, kubectl's.
 const KEY_FIELDS: [&str; 4] = ["key", "access_token", "accessToken", "token"];
 /// Where it has the key's end, as an instant.
-const EXPIRY_FIELDS: [&str; 7] = [
-    "expires_at",
-    "expires_on",
-    "expiresOn",
-    "token_expiry",
-    "expirationTimestamp",
-    "expiration",
-    "expiry",
-];
+const EXPIRY_FIELDS: [&str; 7] =
+    ["expires_at", "expires_on", "expiresOn", "token_expiry", "expirationTimestamp", "expiration", "expiry"];
 /// Where some have all of it (gcloud's `config-helper`, kubectl's plugins).
 const WRAPPERS: [&str; 2] = ["credential", "status"];
 /// From here on a number of seconds is one of milliseconds.
@@ -236,7 +229,8 @@ mod tests {
         check(r#"{"key": "sk-1", "expires_at": "2026-12-01T04:00:00Z"}"#, Some(1_796_097_600));
         check(r#"{"key": "sk-1", "expires_at": 1796097600}"#, Some(1_796_097_600));
         // Azure, whose expiresOn is of no said place; gcloud; kubectl.
-        let azure = r#"{"accessToken": "sk-1", "expiresOn": "2026-12-01 05:00:00.0", "expires_on": "1796097600"}"#;
+        let azure =
+            r#"{"accessToken": "sk-1", "expiresOn": "2026-12-01 05:00:00.0", "expires_on": "1796097600"}"#;
         check(azure, Some(1_796_097_600));
         let gcloud = r#"{"credential": {"access_token": "sk-1", "token_expiry": "2026-12-01T04:00:00Z"}}"#;
         check(gcloud, Some(1_796_097_600));

@@ -31,7 +31,8 @@ fn a_batch_keeps_under_the_limits_that_are_told() {
 
     for (dialect, extra) in [("chat", ""), ("responses", ""), ("messages", "--osl 8")] {
         let bench = self::bench();
-        let run = bench.measure("m", &format!("-n 40 -c 4 --respect-rate-limits --dialect {dialect} {extra}"));
+        let run =
+            bench.measure("m", &format!("-n 40 -c 4 --respect-rate-limits --dialect {dialect} {extra}"));
         assert_eq!((run.count("ok"), throttled(&run)), (40, 0), "{dialect}: {}", run.stderr);
         // What is let in at once comes on top; a reset is told to the millisecond, and waits are no shorter than that.
         let seconds = run.value("throughput/window_s").unwrap();
@@ -39,7 +40,11 @@ fn a_batch_keeps_under_the_limits_that_are_told() {
         assert!((RATE * 0.4..RATE * 1.1).contains(&rate), "{dialect}: {rate} requests a second");
         let cell = run.cell();
         let told = &cell["limits"][0];
-        assert_eq!((told["kind"].as_str(), told["limit"].as_u64()), (Some("requests"), Some(BURST)), "{told}");
+        assert_eq!(
+            (told["kind"].as_str(), told["limit"].as_u64()),
+            (Some("requests"), Some(BURST)),
+            "{told}"
+        );
         assert_eq!(told["lowest"].as_u64(), Some(0), "{told}");
         let (paced, total) = (cell["pacing"]["attempts"].as_u64(), cell["pacing"]["total_s"].as_f64());
         assert!(paced.unwrap() >= 5 && total.unwrap() > 1.0, "{cell}");

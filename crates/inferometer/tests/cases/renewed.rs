@@ -76,13 +76,20 @@ fn a_refused_key_is_read_again_once() {
         let (run, runs) = changing.measure(PLAIN, &format!("-n 35 -c {slots} --keep-text"));
         // With the preflight, 36 requests that are let in: four keys.
         assert_eq!((run.code, run.count("ok"), runs), (0, 35, 4), "{}", run.stderr);
-        let refused: Vec<_> = run.measured().filter(|sample| sample.count("http_status") == Some(401)).collect();
+        let refused: Vec<_> =
+            run.measured().filter(|sample| sample.count("http_status") == Some(401)).collect();
         assert!((3..=3 * slots).contains(&refused.len()), "{}", refused.len());
-        assert_eq!((flagged(&run, "key_renewed"), run.count("attempts")), (refused.len(), 35 + refused.len() as u64));
+        assert_eq!(
+            (flagged(&run, "key_renewed"), run.count("attempts")),
+            (refused.len(), 35 + refused.len() as u64)
+        );
         for sample in refused {
             assert!(!sample.is_final() && sample.status() == "http_error");
             let said = sample.text("error_message");
-            assert!(said.contains("[redacted]") && said.contains("key_cmd was read again and gave another key"), "{said}");
+            assert!(
+                said.contains("[redacted]") && said.contains("key_cmd was read again and gave another key"),
+                "{said}"
+            );
         }
     }
 }
@@ -100,7 +107,11 @@ fn a_key_that_stays_refused_is_said_to_be() {
         assert!(report(&run.dir, "md").contains(says), "{print}");
     };
     check("echo sk-live-9z8y7x6w5v4u-1", "gave the same key", 2);
-    check("[ $n = 1 ] && echo sk-live-9z8y7x6w5v4u-1 || exit 3", "gave none: the command failed: exit status: 3", 2);
+    check(
+        "[ $n = 1 ] && echo sk-live-9z8y7x6w5v4u-1 || exit 3",
+        "gave none: the command failed: exit status: 3",
+        2,
+    );
 }
 
 #[test]

@@ -99,6 +99,19 @@ fn nothing_is_sent_before_retry_after_has_passed() {
     assert_eq!(gaps.filter(|gap| *gap > s(1)).count(), 1);
 }
 
+/// Who refuses without a word of when to come again is left alone for longer each time; those of one burst are one.
+#[test]
+fn refusals_without_advice_are_rested_after() {
+    let ran = paced(1, 6).run(|n, pipe| async move {
+        if n < 3 { pipe.refuse(429, "").await } else { pipe.answer_after(0).await }
+    });
+    assert_eq!((throttled(&ran.samples), ran.took.as_secs()), (3, 7));
+    let ran = paced(4, 12).run(|n, pipe| async move {
+        if (1..5).contains(&n) { pipe.refuse(429, "").await } else { pipe.answer_after(0).await }
+    });
+    assert_eq!((throttled(&ran.samples), ran.took.as_secs()), (4, 1));
+}
+
 /// Tokens are set aside as the input's and as many as the answer may have; what is more than the limit goes alone.
 #[test]
 fn tokens_are_set_aside_by_the_token_limit() {

@@ -130,7 +130,11 @@ pub(crate) static TARGET: Shape = Shape {
         key("model", Text, "Model to ask for, as the endpoint calls it"),
         key("dialect", OneOf(dialects), "How the endpoint speaks [default: as the provider does, else chat]"),
         key("api_key_env", Text, "Variable that holds the API key [default: the provider's]"),
-        key("key_file", Text, "File that holds the API key; relative to the plan; read again where the server refuses it"),
+        key(
+            "key_file",
+            Text,
+            "File that holds the API key; relative to the plan; read again where the server refuses it",
+        ),
         key(
             "key_cmd",
             Text,

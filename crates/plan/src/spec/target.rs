@@ -322,8 +322,7 @@ impl Key {
             Self::Typed(key) => key.clone(),
         };
         secrets.add(&key);
-        let value =
-            renewal::value(auth, &key).map_err(|reason| Fault::value(self.field(), "…", reason))?;
+        let value = renewal::value(auth, &key).map_err(|reason| Fault::value(self.field(), "…", reason))?;
         let first = value.clone();
         let renewal = renewal.map(|(source, life)| Renewal { source, auth, life, first });
         Ok((renewal::name(auth), value, renewal))

@@ -1,6 +1,6 @@
 //! The limits that a target told, and what our own pacer held back.
 
-use inferometer_metrics::{CellSummary, Num, Pacing, ToldLimit};
+use inferometer_metrics::{CellSummary, Num, Pacing, ToldLimit, limits_of};
 
 use crate::number::{NONE, count, counted, digits, time};
 use crate::page::{Fact, Text};
@@ -14,6 +14,25 @@ pub(super) fn fact(cell: &CellSummary) -> Fact {
     let not_told = || (cell.counts.throttled > 0).then(|| NOT_TOLD.to_owned());
     let lines = [told(&cell.limits).or_else(not_told), cell.pacing.as_ref().map(paced)];
     Fact { label: "limits", lines: lines.into_iter().flatten().map(Text::from).collect() }
+}
+
+/// Both of each target that has something to say, where no cell says it by itself.
+pub(super) fn of_all(cells: &[CellSummary]) -> Fact {
+    let mut targets: Vec<&str> = Vec::new();
+    for cell in cells {
+        if !targets.contains(&cell.target.as_str()) {
+            targets.push(&cell.target);
+        }
+    }
+    let lines = targets.into_iter().filter_map(|target| {
+        let own = || cells.iter().filter(|cell| cell.target == target);
+        let is_throttled = own().any(|cell| cell.counts.throttled > 0);
+        let told = told(&limits_of(own())).or_else(|| is_throttled.then(|| NOT_TOLD.to_owned()));
+        let paced = own().filter_map(|cell| cell.pacing.as_ref()).map(paced);
+        let said: Vec<String> = told.into_iter().chain(paced).collect();
+        (!said.is_empty()).then(|| Text::from(format!("{target}: {}", said.join("; "))))
+    });
+    Fact { label: "limits", lines: lines.collect() }
 }
 
 /// `limits told: 500 requests/min, 30,000 tokens/min; lowest left 12 %`.

@@ -98,6 +98,7 @@ fn study(run: &RunView<'_>, is_brief: bool) -> Vec<Block> {
     let facts = vec![
         Fact { label: "why empty", lines: matrix::gaps(cells) },
         Fact { label: "gates", lines: gates::lines(&summary.gates) },
+        if is_brief { limits::of_all(cells) } else { Fact { label: "limits", lines: Vec::new() } },
     ];
     if facts.iter().any(|fact| !fact.lines.is_empty()) {
         blocks.push(Block::Facts(facts));

@@ -184,6 +184,10 @@ fn loads() {
         behind(&format!("[load]\n{text}"), &format!("{line}:{at}"), &[says]);
     }
     behind("[[load]]\n[[load]]", "2:1", &["a load 'c1' stands before"]);
+    let paced = "[load]\nrequest_rate = 3\nrespect_rate_limits = true";
+    behind(paced, "3:23", &["request_rate and respect_rate_limits do not go together"]);
+    let paced = "[load]\nburst = { size = 3 }\nrespect_rate_limits = true";
+    behind(paced, "3:23", &["burst and respect_rate_limits do not go together"]);
     let rates = "[load]\nconcurrency = [1, 2]\nrequest_rate = 3";
     behind(rates, "3:16", &["concurrency and request_rate do not go together"]);
 }
