@@ -35,7 +35,6 @@ kind = "chat"
 concurrency = 1
 # coldstart = { gap = "60s", episodes = 5 }
 # burst = { size = 20, rest = "30s", episodes = 5 }
-# respect_rate_limits = true           # wait before a request that would pass a limit which the answers told
 
 # Targets take turns, in blocks with the same prompts. 100 trials tell a p95 to a factor; --dry-run says what they
 # cannot prove.

@@ -26,9 +26,11 @@ const DOCUMENTS: [(&str, &[&str]); 2] = [
             "crates/metrics/src/episode.rs",
             "crates/metrics/src/checks/mod.rs",
             "crates/metrics/src/summary.rs",
+            "crates/metrics/src/told.rs",
             "crates/app/src/client.rs",
             "crates/app/src/self_check/figures.rs",
             "crates/wire/src/flags.rs",
+            "crates/wire/src/limits/mod.rs",
         ],
     ),
     (

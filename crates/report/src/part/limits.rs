@@ -2,7 +2,7 @@
 
 use inferometer_metrics::{CellSummary, Num, Pacing, ToldLimit, limits_of};
 
-use crate::number::{NONE, count, counted, digits, time};
+use crate::number::{NONE, count, counted, percent, time};
 use crate::page::{Fact, Text};
 
 /// Of a target whose answers have no such headers.
@@ -45,7 +45,7 @@ pub(crate) fn told(limits: &[ToldLimit]) -> Option<String> {
     let lowest = shares.min_by(|one, other| one.0.total_cmp(&other.0));
     let lowest = lowest.map(|(share, kind)| {
         let of = if known.len() > 1 { format!(" of the {}", kind.words()) } else { String::new() };
-        format!("; lowest left {}\u{a0}%{of}", digits(share * 100.0))
+        format!("; lowest left {}{of}", percent(share))
     });
     Some(format!("told: {}{}", known.join(", "), lowest.unwrap_or_default()))
 }
@@ -107,7 +107,7 @@ mod tests {
         check(
             &both,
             Some(
-                "told: 500\u{a0}requests/min, 30,000\u{a0}tokens/min; lowest left 12\u{a0}% of the requests",
+                "told: 500\u{a0}requests/min, 30,000\u{a0}tokens/min; lowest left 12.0\u{a0}% of the requests",
             ),
         );
         check(&[limit("input_tokens", none, Some(7), None)], Some("told: 7\u{a0}input tokens"));

@@ -97,15 +97,14 @@ fn items(value: &str) -> impl Iterator<Item = Item<'_>> {
     value.split(',').map(|item| {
         let mut read = Item { name: String::new(), quantity: None, parameters: Vec::new() };
         for part in item.split(';').map(str::trim).filter(|part| !part.is_empty()) {
-            match part.split_once('=') {
-                Some((key, number)) => read.parameters.push((key.trim(), number.trim())),
-                // Some put what kind of window it is before the name: the last stands for it.
-                None => {
-                    read.quantity = part.parse().ok();
-                    if read.quantity.is_none() {
-                        read.name = unquoted(part).to_owned();
-                    }
-                }
+            if let Some((key, number)) = part.split_once('=') {
+                read.parameters.push((key.trim(), number.trim()));
+                continue;
+            }
+            read.quantity = part.parse().ok();
+            // Some put what kind of window it is before the name: the last stands for it.
+            if read.quantity.is_none() {
+                unquoted(part).clone_into(&mut read.name);
             }
         }
         read

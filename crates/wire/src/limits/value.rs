@@ -24,11 +24,10 @@ pub(super) fn quantity(text: &str) -> (Option<u64>, Option<u64>) {
 /// HTTP date. What is past is 0.
 pub(super) fn reset_ns(text: &str, now_ns: i64) -> Option<u64> {
     if let Some(seconds) = whole(text) {
-        let places = match seconds {
-            ..EPOCH_SECONDS => return decimal(text, 9),
-            ..EPOCH_MILLIS => 9,
-            _ => 6,
-        };
+        if seconds < EPOCH_SECONDS {
+            return decimal(text, 9);
+        }
+        let places = if seconds < EPOCH_MILLIS { 9 } else { 6 };
         return Some(until(i64::try_from(decimal(text, places)?).ok()?, now_ns));
     }
     let instant = || {
@@ -80,13 +79,7 @@ fn rfc3339_ns(text: &str) -> Option<i64> {
     let [year, month, day] = numbers(date, '-')?;
     let (time, offset_s) = match time.strip_suffix(['Z', 'z']) {
         Some(time) => (time, 0),
-        None => {
-            let at = time.rfind(['+', '-'])?;
-            let (time, offset) = time.split_at_checked(at)?;
-            let sign = if offset.starts_with('-') { -1 } else { 1 };
-            let [hours, minutes] = numbers(offset.get(1..)?, ':')?;
-            (time, sign * (hours * 3_600 + minutes * 60))
-        }
+        None => with_offset(time)?,
     };
     let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let [hour, minute, second] = numbers(whole, ':')?;
@@ -97,6 +90,14 @@ fn rfc3339_ns(text: &str) -> Option<i64> {
     let seconds = days_since_1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset_s;
     let fraction = decimal(&format!("0.{fraction}"), 9)?;
     seconds.checked_mul(NANOS as i64)?.checked_add(fraction as i64)
+}
+
+/// A time and its offset from UTC, in seconds.
+fn with_offset(time: &str) -> Option<(&str, i64)> {
+    let (time, offset) = time.split_at_checked(time.rfind(['+', '-'])?)?;
+    let sign = if offset.starts_with('-') { -1 } else { 1 };
+    let [hours, minutes] = numbers(offset.get(1..)?, ':')?;
+    Some((time, sign * (hours * 3_600 + minutes * 60)))
 }
 
 /// As many numbers of at most four digits as are asked for, between `mark`s.
