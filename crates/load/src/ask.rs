@@ -49,6 +49,13 @@ pub(crate) struct Prepared {
     pub(crate) key: Option<Number>,
 }
 
+impl Prepared {
+    /// What it may take of the limits that a target tells, where a token of the prompt has at least a byte.
+    pub(crate) fn weight(&self) -> Weight {
+        Weight::of(self.request.body.len() as u64, self.max_tokens)
+    }
+}
+
 impl Asker {
     pub(crate) fn new(cell: Cell<'_>, prompts: &Prompts, tokenizer: Tokenizer) -> Result<Self, Error> {
         let target = Arc::new(cell.target.clone());
@@ -125,12 +132,7 @@ impl Asker {
         self.need_of(self.tokenizer.count(&body), prepared)
     }
 
-    /// What it may take of the limits that a target tells, counted as in [`Asker::need`].
-    pub(crate) fn weight(&self, prepared: &Prepared) -> Weight {
-        Weight::of(prepared.request.body.len() as u64, prepared.max_tokens)
-    }
-
-    /// The same with the prompt's tokens counted.
+    /// What it may take of the limits that a target tells, with the prompt's tokens counted as in [`Asker::counted`].
     pub(crate) fn counted_weight(&self, prepared: &Prepared) -> Weight {
         let body = String::from_utf8_lossy(&prepared.request.body);
         Weight::of(self.tokenizer.count(&body), prepared.max_tokens)

@@ -149,7 +149,7 @@ impl<C: Connect + 'static> Share<C> {
         let from = clock.now();
         let ticket = tokio::select! {
             biased;
-            ticket = gate.pass(clock, asker.weight(&ask.prepared), || asker.counted_weight(&ask.prepared)) => ticket?,
+            ticket = gate.pass(clock, ask.prepared.weight(), || asker.counted_weight(&ask.prepared)) => ticket?,
             () = self.over() => return None,
         };
         if ticket.has_waited {
