@@ -11,7 +11,7 @@ use crate::figures::{self, FIGURES, Figure, REASONING, Shape};
 use crate::kept::{Finished, Kept};
 use crate::names::name;
 use crate::row::Row;
-use crate::{CellSummary, Metric, Num, client, episode, goodput, stability, throughput, warnings};
+use crate::{CellSummary, Metric, Num, Pacing, client, episode, goodput, stability, throughput, warnings};
 
 /// TTFT limits in ms whose exceeding is counted where the user names none; the first is shown at small n.
 const TTFT_LIMITS_MS: [f64; 3] = [1_000.0, 2_000.0, 5_000.0];
@@ -71,6 +71,7 @@ pub(crate) fn cell(mut cell: CellAccumulator) -> Finished {
     summary.gates = cell.context.gates.iter().map(|gate| kept.gate(gate)).collect();
     warnings::add(&mut summary, &cell);
     let (limits, pacing) = cell.told.finish();
+    summary.throughput.notes.extend(pacing.as_ref().map(Pacing::note));
     let context = cell.context;
     let summary = CellSummary {
         limits,

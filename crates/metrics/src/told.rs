@@ -39,6 +39,16 @@ pub struct Pacing {
     pub longest_s: f64,
 }
 
+impl Pacing {
+    /// What the cell's rates then are.
+    pub(crate) fn note(&self) -> String {
+        format!(
+            "our own pacer held back {} attempts: rates are what the target's limits let through",
+            self.attempts
+        )
+    }
+}
+
 /// Both, while attempts come in.
 #[derive(Debug, Default)]
 pub(crate) struct ToldTally {
@@ -117,4 +127,51 @@ pub fn limits_of<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<To
     }
     all.sort_by_key(|limit| (limit.kind, limit.window_s));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(kind: Kind, window_s: Option<u64>, limit: Option<u64>, remaining: Option<u64>) -> Limit {
+        Limit { kind, window_s, limit, remaining, reset_ns: None }
+    }
+
+    #[test]
+    fn the_last_limit_and_the_least_that_was_left() {
+        let mut tally = ToldTally::default();
+        let (minute, day) = (Some(60), Some(86_400));
+        for (phase, limit, left, paced_ns) in [
+            (Phase::Warmup, 10, 9, Some(5)),
+            (Phase::Measure, 10, 2, None),
+            (Phase::Measure, 20, 15, Some(3_000_000_000)),
+            (Phase::Measure, 20, 14, Some(1_000_000_000)),
+        ] {
+            let limits = vec![
+                self::limit(Kind::Tokens, None, None, Some(left)),
+                self::limit(Kind::Requests, minute, Some(limit), Some(left)),
+                self::limit(Kind::Requests, day, Some(0), Some(0)),
+            ];
+            tally.push(&Sample { phase, limits, paced_ns, ..Sample::default() });
+        }
+        let (limits, pacing) = tally.finish();
+        let said: Vec<_> = limits
+            .iter()
+            .map(|told| {
+                (told.window_s, told.limit, told.lowest, told.lowest_share.map(Num::get), told.answers)
+            })
+            .collect();
+        let right = [
+            (minute, Some(20), Some(2), Some(0.2), 4),
+            // Nothing of nothing is no share.
+            (day, Some(0), Some(0), None, 4),
+            (None, None, Some(2), None, 4),
+        ];
+        assert_eq!(said, right);
+        assert_eq!(pacing, Some(Pacing { attempts: 2, total_s: 4.0, longest_s: 3.0 }));
+        let cell = CellSummary { limits: limits.clone(), ..CellSummary::default() };
+        let both = limits_of([&cell, &cell]);
+        assert_eq!((both.len(), both[0].answers, both[0].lowest_share), (3, 8, limits[0].lowest_share));
+        assert_eq!(ToldTally::default().finish(), (Vec::new(), None));
+    }
 }

@@ -74,7 +74,7 @@ fn attempts(cell: &CellSummary) -> Option<String> {
 }
 
 /// Flags that are the rule, and those that another line counts: `summary.json` has them all.
-const NO_NEWS: [&str; 5] = ["first_chunk_estimated", "zero_gap", "capped", "empty", "logprobs"];
+const NO_NEWS: [&str; 6] = ["first_chunk_estimated", "zero_gap", "capped", "empty", "logprobs", "throttled"];
 
 fn flags(cell: &CellSummary) -> Option<String> {
     let news = cell.validity.flags.iter().filter(|(flag, _)| !NO_NEWS.contains(&flag.as_str()));
