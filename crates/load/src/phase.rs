@@ -155,6 +155,13 @@ impl Phase {
         self.missing.load(Relaxed)
     }
 
+    /// Gives up a position that was given out and is not sent any more, since the time of its turn is over.
+    pub(crate) fn miss(&self) {
+        if matches!(self.piece.blocked, Blocked::Always(_)) {
+            self.missing.fetch_add(1, Relaxed);
+        }
+    }
+
     /// Gives up what has not been given out before `seq`.
     pub(crate) fn skip_to(&self, seq: u64) {
         let seq = self.piece.span.to.map_or(seq, |to| seq.min(to));

@@ -150,7 +150,10 @@ impl<C: Connect + 'static> Share<C> {
         let ticket = tokio::select! {
             biased;
             ticket = gate.pass(clock, ask.prepared.weight(), || asker.counted_weight(&ask.prepared)) => ticket?,
-            () = self.over() => return None,
+            () = self.over() => {
+                self.phase.miss();
+                return None;
+            }
         };
         if ticket.has_waited {
             ask.paced = clock.now() - from;

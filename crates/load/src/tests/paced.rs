@@ -141,6 +141,22 @@ fn a_wait_ends_with_the_run() {
     assert_eq!((ran.samples.len(), count(&ran.samples, Status::Ok), ran.took.as_secs()), (2, 2, 10));
 }
 
+/// What waits beyond the end of its slice is a trial that is missing, and holds up nobody.
+#[test]
+fn a_wait_does_not_outlast_its_slice() {
+    let provider = Windowed::new(10, s(25));
+    let slow: Script = Box::new(move |_, pipe| Box::pin(provider.clone().serve(pipe, 500)));
+    let mut stage = Stage::new(closed(2), stage::time(30), vec![slow, answers(|_| 500)]);
+    stage.plan.loads[0].respect_rate_limits = true;
+    let played = stage.interleaved(false).play();
+    let [slow, free] = ["a", "b"].map(|target| played.of(target).len());
+    // Both take a minute in turns: three windows of the one, all of the other's slices.
+    assert!(slow == 30 && (116..=120).contains(&free), "{slow} {free}");
+    assert!((2..=6).contains(&played.contexts[0].missing), "{}", played.contexts[0].missing);
+    assert_eq!(played.contexts[1].missing, 0);
+    assert!((60..66).contains(&played.took.as_secs()), "{:?}", played.took);
+}
+
 /// A target that asks for hours ends its lane, in words, and takes nothing from the others.
 #[test]
 fn a_wait_of_hours_is_not_waited_for() {
