@@ -77,6 +77,21 @@ fn a_batch_stays_under_the_limit() {
     assert_eq!((first.limit, first.remaining, first.window_s), (Some(10), Some(9), None));
 }
 
+/// However many slots there are, and however few are let in.
+#[test]
+fn no_limit_of_requests_is_passed() {
+    for (slots, limit, window_s, after_ms) in
+        [(1, 1, 1, 10), (8, 1, 2, 700), (3, 2, 1, 999), (16, 5, 3, 50), (7, 7, 1, 300), (2, 40, 60, 1)]
+    {
+        let provider = Windowed::new(limit, s(window_s));
+        let ran = paced(slots, 50).run(move |_, pipe| provider.clone().serve(pipe, after_ms));
+        let shown = format!("{slots} slots, {limit} in {window_s} s");
+        assert_eq!((throttled(&ran.samples), count(&ran.samples, Status::Ok)), (0, 50), "{shown}");
+        let least = 49 / limit * window_s;
+        assert!(ran.took.as_secs() >= least, "{shown}: {:?}", ran.took);
+    }
+}
+
 /// Before anything is known one asks alone: a burst of slots does not find the limit by running into it.
 #[test]
 fn the_first_asks_alone() {
