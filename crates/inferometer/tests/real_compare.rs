@@ -6,6 +6,8 @@
 
 #[path = "support/real.rs"]
 mod real;
+#[path = "support/script.rs"]
+mod script;
 mod support;
 
 use std::path::Path;
@@ -13,7 +15,8 @@ use std::path::Path;
 use inferometer_sim::{Config, Model, Running, Server};
 use serde_json::Value;
 
-use real::{RealServer, missing};
+use real::RealServer;
+use script::missing;
 use support::{Ended, inferometer};
 
 /// Slower to its first token than either real server, and known to be.
@@ -97,7 +100,7 @@ fn typical<'a>(summary: &'a Value, a: &str, b: &str) -> &'a Value {
 
 #[test]
 fn the_faster_of_two_real_servers_is_named() {
-    if let Some(reason) = missing() {
+    if let Some(reason) = missing("real-server") {
         println!("skipped: {reason}");
         return;
     }

@@ -6,6 +6,8 @@
 
 #[path = "support/real.rs"]
 mod real;
+#[path = "support/script.rs"]
+mod script;
 mod support;
 
 use std::io::{Read, Write};
@@ -14,7 +16,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use real::{RealServer, missing};
+use real::RealServer;
+use script::missing;
 use support::{Ended, inferometer};
 
 /// Tokens, as the server counts them.
@@ -174,7 +177,7 @@ fn completions(server: &RealServer) {
 
 #[test]
 fn what_is_told_is_what_the_server_did() {
-    if let Some(reason) = missing() {
+    if let Some(reason) = missing("real-server") {
         println!("skipped: {reason}");
         return;
     }
