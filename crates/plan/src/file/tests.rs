@@ -58,10 +58,17 @@ fn targets() {
         "dialect": "chat", "key_source": "GROQ_API_KEY", "headers": ["x-team", "authorization"],
         "price": "input=1,output=2", "extra": {"top_p": 0.9}, "include_usage": true, "stream": true,
         "connection": "reuse", "http2": false, "cacert": null, "insecure": false, "provider": "groq",
-        "concurrency_limit": 4, "declared": {"region": "eu", "precision": null, "terms": null},
+        "concurrency_limit": 4, "declared": {"region": "eu", "precision": null, "terms": crate::preset("groq").and_then(crate::presets::Preset::links)},
         "think_tags": true, "reasoning": null,
     });
     assert_eq!(*target, right);
+    for (said, right) in [
+        ("terms = \"ours\"", json!("ours")),
+        ("url = \"http://h\"\napi_key_env = \"GROQ_API_KEY\"", json!(null)),
+    ] {
+        let target = format!("[[target]]\nprovider = \"groq\"\nmodel = \"m\"\n{said}");
+        assert_eq!(plan(&target)["targets"][0]["declared"]["terms"], right, "{said}");
+    }
     for (typed, price, source) in [
         ("\"input=3,output=15\"", "input=3,output=15", "the plan"),
         ("{ input = 0.15, output = 1, date = 2026-11-30 }", "input=0.15,output=1", "the plan, 2026-11-30"),

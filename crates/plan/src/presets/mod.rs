@@ -63,6 +63,8 @@ pub struct Preset {
     pub retention: Option<String>,
     /// What it offers against cold starts: keep-warm or provisioned capacity.
     pub warm: Option<String>,
+    /// Since when it answers no more: a date.
+    pub retired: Option<String>,
     /// Where the row comes from: a file of a published package and its version, or an address.
     pub sources: Vec<String>,
     /// When they were read: a date.
@@ -128,10 +130,21 @@ impl Preset {
         Ok(filled)
     }
 
-    /// Whether `env` holds what it takes to ask there: the key, and what its URL needs.
+    /// Whether `env` holds what it takes to ask there, the key and what its URL needs, and it still answers.
     pub(crate) fn is_ready(&self, env: impl Fn(&str) -> Option<String>) -> bool {
         let is_set = |variable: &str| env(variable).is_some_and(|held| !held.trim().is_empty());
-        self.key_env.as_deref().is_some_and(is_set) && Self::filled(&self.url, &env).is_ok()
+        self.retired.is_none()
+            && self.key_env.as_deref().is_some_and(is_set)
+            && Self::filled(&self.url, &env).is_ok()
+    }
+
+    /// Where its terms and what it says of keeping data are to be read, and on whose word; nothing where neither is known.
+    pub(crate) fn links(&self) -> Option<String> {
+        let named = [("terms", &self.terms), ("retention", &self.retention)];
+        let links = named.into_iter().filter_map(|(name, link)| Some(format!("{name} {}", link.as_ref()?)));
+        let links = links.collect::<Vec<_>>().join(", ");
+        (!links.is_empty())
+            .then(|| format!("{links}; by Inferometer's table of providers, read {}", self.read))
     }
 
     /// Whether it serves on this machine, and asks for no key.
@@ -171,6 +184,7 @@ mod tests {
             assert!(!row.title.is_empty() && !row.verified, "{name}");
             assert!(row.sources.iter().all(|source| is_source(source)) && !row.sources.is_empty(), "{name}");
             assert!(is_date(&row.read), "{name}: {}", row.read);
+            assert!(row.retired.iter().all(|retired| is_date(retired)), "{name}: {:?}", row.retired);
             let has_key = row.key_env.is_some() || row.key_cmd.is_some();
             assert_eq!(has_key, !row.is_local(), "{name}");
             for dialect in row.doors.keys().map(|dialect| dialect.parse().unwrap()).chain([row.dialect]) {
@@ -180,7 +194,7 @@ mod tests {
                 assert!(address.starts_with(base.trim_end_matches('/')), "{name}: {address}");
             }
             for link in [&row.terms, &row.retention, &row.warm].into_iter().flatten() {
-                assert!(link.starts_with("https://"), "{name}: {link}");
+                assert!(link.starts_with("https://") && !row.is_local(), "{name}: {link}");
             }
         }
     }
@@ -215,6 +229,9 @@ mod tests {
         );
         check("deepseek", Dialect::Messages, "https://api.deepseek.com/anthropic/v1/messages");
         check("openai", Dialect::Responses, "https://api.openai.com/v1/responses");
+        check("sambanova", Dialect::Messages, "https://api.sambanova.ai/v1/messages");
+        check("minimax", Dialect::Messages, "https://api.minimax.io/anthropic/v1/messages");
+        check("novita", Dialect::Chat, "https://api.novita.ai/openai/v1/chat/completions");
         check("ollama", Dialect::Ollama, "http://127.0.0.1:11434/api/chat");
         check("perplexity", Dialect::Chat, "https://api.perplexity.ai/chat/completions");
     }
@@ -226,6 +243,25 @@ mod tests {
         assert_eq!(Preset::filled("https://h/${A}/x", unset), Err("A".to_owned()));
         assert!(preset("azure").unwrap().is_ready(env) && !preset("azure").unwrap().is_ready(unset));
         assert!(!preset("vllm").unwrap().is_ready(env));
+        assert!(!preset("github").unwrap().is_ready(env), "it is retired");
+    }
+
+    #[test]
+    fn links_say_on_whose_word() {
+        let links = |name: &str| preset(name).unwrap().links();
+        let deepinfra = "terms https://deepinfra.com/terms, retention https://docs.deepinfra.com/account/data-privacy; \
+                         by Inferometer's table of providers, read ";
+        assert!(
+            links("deepinfra").is_some_and(|links| links.starts_with(deepinfra)),
+            "{:?}",
+            links("deepinfra")
+        );
+        assert!(
+            links("scaleway").is_some_and(|links| links.starts_with("retention ")),
+            "{:?}",
+            links("scaleway")
+        );
+        assert_eq!(links("vllm"), None);
     }
 
     #[test]

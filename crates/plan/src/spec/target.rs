@@ -94,6 +94,7 @@ impl TargetSpec {
         let key = self.key(preset, dialect, env)?;
         let (url, shown_url) = address(&self.base(preset, dialect, env)?, &self, dialect, secrets)?;
         let extra = self.extra(preset, dialect)?;
+        let declared = self.declared(preset);
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
         // A host may come out of a variable, and is then not to be shown.
         let host = secrets.redact(&host.unwrap_or_default()).into_owned();
@@ -145,9 +146,18 @@ impl TargetSpec {
             insecure: self.insecure,
             provider: self.provider.unwrap_or(host),
             concurrency_limit: self.concurrency_limit,
-            declared: self.declared,
+            declared,
             think_tags: self.think_tags,
         })
+    }
+
+    /// What is declared of it; of terms what the table of providers knows, where it is asked at the provider's own address.
+    fn declared(&self, preset: Option<&Preset>) -> Declared {
+        let mut declared = self.declared.clone();
+        if let (None, None, Some(preset)) = (&declared.terms, &self.url, preset) {
+            declared.terms = preset.links();
+        }
+        declared
     }
 
     /// The base URL: its own, else the provider's.
