@@ -28,12 +28,11 @@ enum Behind {
 }
 
 impl Behind {
-    fn start() -> Self {
-        if let Some(reason) = script::missing("real-server") {
-            println!("skipped: the real server behind LiteLLM's proxy (the simulator is): {reason}");
-            return Self::Simulated(Server::start(Config::from_toml(SIM).unwrap()).unwrap());
+    fn start(real: bool) -> Self {
+        if real {
+            return Self::Real(Started::start("real-server", &["--slots", "2", "--threads", "1"]));
         }
-        Self::Real(Started::start("real-server", &["--slots", "2", "--threads", "1"]))
+        Self::Simulated(Server::start(Config::from_toml(SIM).unwrap()).unwrap())
     }
 
     /// Its base URL, and its model.
@@ -90,7 +89,11 @@ fn every_dialect_that_the_proxy_speaks() {
         println!("skipped: LiteLLM's proxy: {reason}");
         return;
     }
-    let behind = Behind::start();
+    let no_real_server = script::missing("real-server");
+    if let Some(reason) = &no_real_server {
+        println!("skipped: the real server behind LiteLLM's proxy (the simulator is): {reason}");
+    }
+    let behind = Behind::start(no_real_server.is_none());
     let (url, model) = behind.address();
     let proxy = Started::start("litellm", &["--url", &url, "--model", model]);
     let dir = tempfile::tempdir().unwrap();

@@ -63,9 +63,15 @@ pub fn starting_plan(env: impl Fn(&str) -> Option<String>) -> String {
         let key = preset.key_env.as_deref().unwrap_or_default();
         let _ = write!(
             text,
-            "[[target]]\nprovider = \"{}\"       # asked at {}, with the key in {key}\nmodel = \"{MODEL}\"\n",
+            "[[target]]\nprovider = \"{}\"       # asked at {}, with the key in {key}\n",
             preset.name, preset.url
         );
+        for (name, link) in
+            [("terms", &preset.terms), ("retention", &preset.retention), ("kept warm", &preset.warm)]
+        {
+            let _ = link.iter().try_for_each(|link| writeln!(text, "# {name}: {link}"));
+        }
+        let _ = writeln!(text, "model = \"{MODEL}\"");
         text.push_str(if text.contains(TARGET_OPTIONS) { "\n" } else { TARGET_OPTIONS });
         text.push_str(if text.ends_with("\n\n") { "" } else { "\n" });
     }
@@ -120,6 +126,14 @@ mod tests {
             .next()
             .is_some_and(|key| key.len() > 2 && key.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
         if is_key && bare.contains(" = ") { bare } else { line }
+    }
+
+    #[test]
+    fn where_terms_are_to_be_read() {
+        let text = starting_plan(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned()));
+        for line in ["# terms: https://openai.com/", "# retention: https://", "# kept warm: https://"] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
     }
 
     #[test]

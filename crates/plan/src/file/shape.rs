@@ -157,7 +157,11 @@ pub(crate) static TARGET: Shape = Shape {
         ),
         key("region", Text, "Where it is served, as the provider says"),
         key("precision", Text, "Precision of the weights, as the provider says"),
-        key("terms", Text, "Terms of use or retention, in words or as a link"),
+        key(
+            "terms",
+            Text,
+            "Terms of use or retention, in words or as a link [default: the provider's links]",
+        ),
         key("concurrency_limit", Whole, "At most so many requests in flight, whatever the load asks for"),
         key("stream", Flag, "Ask for streams [default: true]"),
         key("stream_options", Flag, "Ask for usage in the stream [default: true]"),
