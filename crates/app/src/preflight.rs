@@ -136,6 +136,10 @@ fn http_error(sample: &Sample, said: &str, target: &Target) -> Finding {
         408 | 409 | 425 | 429 | 500.. => warning(&format!("was answered {http_status}: {said}")),
         _ => match refusable(target).find(|(field, _)| said.contains(field)) {
             Some((field, remedy)) => stop(&format!("the server refuses {field}: {remedy}")),
+            None if said.contains(&target.model) => stop(&format!(
+                "is '{}' a model of this server? -m names another, --extra changes the request's fields",
+                target.model
+            )),
             None => stop("the server refuses this request: --extra changes its fields"),
         },
     }

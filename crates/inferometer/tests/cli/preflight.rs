@@ -34,6 +34,7 @@ fn picky() -> Config {
                 "odd: http 429; raw {\"error\":{\"message\":\"slow down\"}} | else: 1 T · 2 fin, U(1,1), D",
             ),
             answer("odd", "http 422; raw {\"error\":{\"message\":\"no such thing\"}}"),
+            answer("nobody", "http 400; raw {\"error\":{\"message\":\"invalid model=nobody\"}}"),
         ],
         ..Config::default()
     }
@@ -126,6 +127,8 @@ fn an_unknown_model_and_a_wrong_path() {
     let base = bench.server.base_url();
     let url = format!("{base}/v1/chat/completions answered 404");
     stops(&bench, &["-m", "unknown"], "", &[&url, "is 'unknown' a model of this server?"]);
+    let routed = "answered 400: invalid model=nobody";
+    stops(&bench, &["-m", "nobody"], "", &[routed, "is 'nobody' a model of this server?"]);
     let rule = "a bare host gets /v1; a longer prefix stays as it is";
     stops(&bench, &["-m", "lost-page"], "", &[&url, rule]);
     stops(&bench, &["-m", "old-page"], "", &["answered 405", rule]);
