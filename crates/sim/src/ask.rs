@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use serde_json::Value;
 
 use crate::dialect::{Address, Dialect, Refused};
+use crate::vectors::Wanted;
 
 /// What one request asks for, in no dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) struct Wishes {
     pub(crate) prompt_hash: u64,
     /// Words of the prompt's JSON text between white space: a cheap stand-in for a token count.
     pub(crate) input_tokens: u64,
+    /// Vectors, instead of text.
+    pub(crate) vectors: Option<Wanted>,
 }
 
 impl Wishes {

@@ -1,6 +1,7 @@
 //! What an answer says, event by event or as a whole, in no dialect yet.
 
 use crate::price::Cost;
+use crate::vectors::Vectors;
 
 /// A moment in the past: `created` labels and measures nothing.
 pub(crate) const CREATED: u64 = 1_796_051_544;
@@ -101,6 +102,8 @@ pub(crate) struct Whole {
     pub(crate) reasoning: String,
     /// Name and arguments.
     pub(crate) call: Option<(String, String)>,
+    /// In place of all that.
+    pub(crate) vectors: Option<Vectors>,
     pub(crate) finish: Option<String>,
     pub(crate) usage: Option<Usage>,
 }

@@ -34,6 +34,7 @@ mod tls;
 mod transform;
 pub mod truth;
 pub mod units;
+mod vectors;
 
 pub use answers::Tasks;
 pub use cold::Cold;

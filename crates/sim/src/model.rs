@@ -97,7 +97,9 @@ impl Worker {
         let input = prompt.as_ref().map_or(ask.wishes.input_tokens, |text| Tokenizer::o200k().count(text));
         let prefill = nanos(model.prefill_per_token).saturating_mul(input);
         let first_ns = nanos(model.ttft.draw(&mut random)).saturating_add(prefill);
-        let said = self.knowledge.as_ref().zip(prompt).and_then(|(known, text)| known.answer(&text, nth));
+        let is_text = ask.wishes.vectors.is_none();
+        let known = self.knowledge.as_ref().zip(prompt).filter(|_| is_text);
+        let said = known.and_then(|(known, text)| known.answer(&text, nth));
         let mut draw = Draw {
             first_ns,
             token_ns: match model.rate {
@@ -111,7 +113,7 @@ impl Worker {
             right: said.as_ref().map(|(_, right)| *right),
             fault,
         };
-        if fault.is_none_or(|fault| fault.kind != FaultKind::Empty) {
+        if is_text && fault.is_none_or(|fault| fault.kind != FaultKind::Empty) {
             let reasoning = model.reasoning_tokens.draw(&mut random);
             self.fill(ask, &mut draw, reasoning, said.map(|(words, _)| words));
         }

@@ -12,6 +12,8 @@ pub(crate) enum Purpose {
     Cold = 1,
     /// Whether the answer is right.
     Right = 2,
+    /// The vector of a text.
+    Vector = 3,
 }
 
 /// The numbers for one purpose of the `nth` request.

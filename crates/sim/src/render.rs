@@ -85,7 +85,13 @@ impl Worker {
             call: draw.answer.has_call().then(|| (part(PieceKind::Call), part(PieceKind::Arguments))),
             finish: Some(draw.finish.into()),
             usage: Some(self.usage(draw)),
+            vectors: ask.wishes.vectors.map(|wanted| {
+                let is_empty = draw.fault.is_some_and(|fault| fault.kind == FaultKind::Empty);
+                let wanted = if is_empty { wanted.none() } else { wanted };
+                wanted.drawn(self.model.seed, ask.wishes.prompt_hash)
+            }),
         };
+        let has_vector = whole.vectors.as_ref().is_some_and(|vectors| !vectors.is_empty());
         let mut body = ask.dialect.whole(&whole, self.facts(draw));
         let kind = draw.fault.map(|fault| fault.kind);
         match kind {
@@ -97,7 +103,11 @@ impl Worker {
             _ => {}
         }
         let mut sheet = Sheet::json(200, body);
-        let content = Content { tokens: reasoning + answer, reasoning: reasoning > 0, answer: answer > 0 };
+        let content = Content {
+            tokens: reasoning + answer,
+            reasoning: reasoning > 0,
+            answer: answer > 0 || has_vector,
+        };
         let work_ns = draw.token_ns * f64::from(content.tokens.saturating_sub(1));
         if let Some(event) = sheet.events.first_mut() {
             event.at_ns = draw.first_ns.saturating_add(work_ns as u64);

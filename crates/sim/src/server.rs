@@ -162,18 +162,12 @@ impl Shared {
 
     /// Where a request goes, behind each prefix that it may be behind.
     fn addresses<'h>(&self, head: &'h Head) -> impl Iterator<Item = Address<'h>> {
-        let query = head.query();
-        let behind =
-            self.config.prefixes.iter().filter_map(|prefix| head.path().strip_prefix(prefix.as_str()));
-        behind.map(move |path| Address { path, query })
+        Address::behind(&self.config.prefixes, head.path(), head.query())
     }
 
     /// The dialect of a question to a model, whatever its method, and where it goes; none for everything else.
     pub(crate) fn dialect<'h>(&self, head: &'h Head) -> Option<(Dialect, Address<'h>)> {
-        self.addresses(head).find_map(|at| {
-            let dialect = Dialect::all().find(|dialect| dialect.hears(at));
-            dialect.map(|dialect| (dialect, at))
-        })
+        self.addresses(head).find_map(Dialect::heard)
     }
 
     /// Whether a request in `dialect` shows the key that the configuration asks for; each that does uses it up.

@@ -183,5 +183,32 @@ def bedrock() -> dict:
     }
 
 
-SDKS = {"chat": chat, "responses": responses, "messages": messages, "gemini": gemini, "bedrock": bedrock}
+def embeddings() -> dict:
+    import base64
+    import struct
+
+    import openai
+
+    client = openai.OpenAI(base_url=base + "/v1", api_key="k", max_retries=0)
+    # It asks for base64 by itself, and unpacks it.
+    one = client.embeddings.create(model="sim", input=prompt)
+    listed = client.embeddings.create(model="sim", input=prompt, encoding_format="float")
+    packed = client.embeddings.create(model="sim", input=prompt, encoding_format="base64").data[0].embedding
+    two = client.embeddings.create(model="sim", input=[prompt, tool_prompt], dimensions=LIMIT)
+    try:
+        client.embeddings.create(model="nobody", input=prompt)
+        error = None
+    except openai.APIStatusError as failed:
+        error = failed.status_code
+    unpacked = struct.unpack(f"<{len(base64.b64decode(packed)) // 4}f", base64.b64decode(packed))
+    near = [abs(a - b) < 1e-6 for a, b in zip(one.data[0].embedding, listed.data[0].embedding, strict=True)]
+    return {
+        "dimensions": [len(item.embedding) for item in one.data + two.data], "alike": all(near),
+        "packed": len(unpacked), "indices": [item.index for item in two.data],
+        "tokens": [one.usage.prompt_tokens, one.usage.total_tokens], "error": error,
+    }
+
+
+SDKS = {"chat": chat, "responses": responses, "messages": messages, "gemini": gemini, "bedrock": bedrock,
+        "embeddings": embeddings}
 print(json.dumps(SDKS[sdk]()))

@@ -88,6 +88,11 @@ fn the_official_sdks_are_content() {
         assert_eq!(seen["text"], seen["whole"], "{sdk}: {seen}");
         texts.push((seen["text"].clone(), seen["call"].clone()));
     }
+    let vectors = seen(&python, "embeddings", base, &asked);
+    let right = json!({
+        "dimensions": [64, 6, 6], "alike": true, "packed": 64, "indices": [0, 1], "tokens": [2, 2], "error": 404,
+    });
+    assert_eq!(vectors, right);
     // The same model says the same and calls the same, in whatever dialect.
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]), "{texts:#?}");
     assert!(texts[0].1[1].is_object(), "{texts:#?}");

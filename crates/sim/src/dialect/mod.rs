@@ -8,6 +8,7 @@ mod azure;
 mod bedrock;
 mod chat;
 mod completions;
+mod embeddings;
 mod gemini;
 mod ollama;
 mod responses;
@@ -26,7 +27,7 @@ use crate::limit::Level;
 use crate::reply::Sheet;
 
 /// Every dialect that is spoken here. The first speaks where a request is in none.
-static TABLE: [&dyn Speak; 8] = [
+static TABLE: [&dyn Speak; 9] = [
     &chat::Chat,
     &completions::Completions,
     &anthropic::Anthropic,
@@ -35,6 +36,7 @@ static TABLE: [&dyn Speak; 8] = [
     &ollama::Ollama,
     &responses::Responses,
     &bedrock::Bedrock,
+    &embeddings::Embeddings,
 ];
 
 /// A dialect, as a row of the table.
@@ -51,6 +53,12 @@ impl Dialect {
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..Self::COUNT).map(Self)
+    }
+
+    /// The dialect of a question that goes to `at`, and where it goes.
+    pub(crate) fn heard(at: Address<'_>) -> Option<(Self, Address<'_>)> {
+        let dialect = Self::all().find(|dialect| dialect.hears(at));
+        dialect.map(|dialect| (dialect, at))
     }
 
     /// Its row.
@@ -73,6 +81,14 @@ pub(crate) struct Address<'h> {
     pub(crate) path: &'h str,
     /// Without its question mark; empty where there is none.
     pub(crate) query: &'h str,
+}
+
+impl<'h> Address<'h> {
+    /// Where a request goes, behind each of `prefixes` that it may be behind.
+    pub(crate) fn behind(prefixes: &[String], path: &'h str, query: &'h str) -> impl Iterator<Item = Self> {
+        let behind = prefixes.iter().filter_map(move |prefix| path.strip_prefix(prefix.as_str()));
+        behind.map(move |path| Self { path, query })
+    }
 }
 
 /// Why a request is refused.

@@ -76,6 +76,7 @@ pub(super) fn whole(speak: &dyn Speak, calls: bool) -> String {
         call: calls.then(|| ("f".into(), escaped("{\"a\":1}"))),
         finish: Some(if calls { "tool_calls" } else { "stop" }.into()),
         usage: Some(usage()),
+        vectors: None,
     };
     String::from_utf8(speak.whole(&whole, facts())).unwrap()
 }

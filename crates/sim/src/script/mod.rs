@@ -167,7 +167,7 @@ impl Part {
             sheet.headers.push(("content-type".into(), kind.into()));
         }
         if whole {
-            sheet.events.push(self.whole(ask.dialect, nth, name));
+            sheet.events.push(self.whole(ask, nth, name));
         } else {
             self.events(ask.dialect, nth, name, &mut sheet.events);
         }
@@ -208,8 +208,9 @@ impl Part {
     }
 
     /// The same answer in one JSON body, when the last of it is there.
-    fn whole(&self, dialect: Dialect, nth: u64, name: &str) -> Event {
-        let mut whole = Whole { usage: self.usage(), ..Whole::default() };
+    fn whole(&self, ask: &Ask, nth: u64, name: &str) -> Event {
+        let vectors = ask.wishes.vectors.map(|wanted| wanted.drawn(0, ask.wishes.prompt_hash));
+        let mut whole = Whole { usage: self.usage(), vectors, ..Whole::default() };
         let (mut at_ns, mut all) = (0, Content::default());
         for step in &self.steps {
             for time in &step.times {
@@ -223,7 +224,7 @@ impl Part {
                 }
             }
         }
-        Event { at_ns, body: dialect.whole(&whole, self.facts(name)), content: all }
+        Event { at_ns, body: ask.dialect.whole(&whole, self.facts(name)), content: all }
     }
 }
 

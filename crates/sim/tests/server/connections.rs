@@ -69,7 +69,7 @@ fn paths_are_served_or_not_and_logged() {
     check("POST", "/v1/v1/chat/completions", 404);
     check("POST", "//v1/chat/completions", 404);
     check("GET", "/v1/chat/completions", 405);
-    check("POST", "/v1/embeddings", 404);
+    check("POST", "/v1/moderations", 404);
     check("GET", "/health", 200);
     check("GET", "/gw/openai/v1/models", 200);
     check("POST", "/v1/completions", 400);

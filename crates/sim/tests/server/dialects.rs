@@ -218,3 +218,37 @@ fn tool_calls_count_all_their_tokens_in_each_dialect() {
         assert!(answer.text().contains("\"name\":"), "{}: {}", dialect.path, answer.text());
     }
 }
+
+/// Vectors come when the prompt has been read, whole and always the same.
+#[test]
+fn vectors_come_at_their_time() {
+    let server = server(
+        "require_key = \"k\"\n[[model]]\nname = \"m\"\nttft = \"20ms\"\nprefill_per_token = \"2ms\"\nrate = 10\n\
+         [[model]]\nname = \"f\"\nttft = \"0\"\nfault = [{ kind = \"stream_error\", share = 1 }]\n\
+         [[scenario]]\nname = \"s\"\nscript = \"1 role · 2,30 T · fin U(7,3) · D\"\n",
+    );
+    let mut client = Client::new(&server);
+    let mut ask = |model: &str, key: &str, more: &str| {
+        let body = format!(r#"{{"model":"{model}","input":"one two three"{more}}}"#);
+        client.send("POST", "/v1/embeddings", &format!("authorization: Bearer {key}\r\n"), &body);
+        client.read()
+    };
+    let first = ask("m", "k", "");
+    assert!(first.head.contains("\r\ncontent-type: application/json\r\n"), "{}", first.head);
+    let vector = |answer: &Answer| answer.json()["data"][0]["embedding"].as_array().unwrap().clone();
+    assert_eq!(vector(&first).len(), 64);
+    assert_eq!(first.json()["usage"], json!({"prompt_tokens": 3, "total_tokens": 3}));
+    assert_eq!(ask("m", "k", "").body, first.body);
+    assert_eq!(vector(&ask("m", "k", r#","dimensions":5,"user":"x""#)).len(), 5);
+    assert_eq!(ask("s", "k", "").json()["usage"]["prompt_tokens"], 7);
+    assert!(ask("f", "k", "").text().contains("engine stopped"));
+    let refused = [ask("m", "x", ""), ask("other", "k", ""), ask("m", "k", r#","dimensions":0"#)];
+    assert_eq!(refused.map(|answer| answer.status()), [401, 404, 400]);
+    let records = records(&server, 8);
+    let spent = |record: &Record| record.planned_first_ns.unwrap() - record.read_ns;
+    // No token is waited for: 20 ms, and 2 ms for each of three of the prompt.
+    assert_eq!((spent(&records[0]), records[0].planned_last_ns), (26_000_000, records[0].planned_first_ns));
+    assert_eq!((records[0].sent_tokens, records[0].output_tokens, records[0].stream), (0, Some(0), false));
+    assert!(records[0].first_output_ns >= records[0].planned_first_ns);
+    assert_eq!(spent(&records[3]), 30_000_000);
+}
