@@ -45,6 +45,7 @@
 //! | model.echo | another model's name | `model_differs` | note | dates, vendor prefixes, variants |
 //! | logprob.text | log probabilities of other tokens than the text's; of tokens whose text cannot be known | `logprob_text_differs`; `logprob_text_unavailable` | note | those of reasoning, control tokens, half characters, stop strings |
 //! | prompt_echo | the prompt or a template at the beginning | `prompt_echo` | degraded | a short prompt |
+//! | vector.empty, vector.zero | no vector; one whose components are all 0 | `empty`; `zero_vector` | invalid | answers that are text |
 //! | task.wrong | a wrong answer | `task_wrong`, and the grade | note | |
 //!
 //! Not here, since one answer cannot show them: the same answer twice (replay), a model's name that changes within a
@@ -74,6 +75,7 @@ mod termination;
 mod text;
 mod tools;
 mod transport;
+mod vectors;
 mod verdict;
 
 use std::cmp::Reverse;
@@ -133,13 +135,19 @@ const WHOLE: [Rule; 35] = [
     logprobs::text,
 ];
 
+/// Rules for an answer that is vectors: nothing of it was generated, so that nothing has an end, a channel or a language.
+const VECTORS: [Rule; 5] =
+    [envelope::bytes, envelope::model, envelope::arithmetic, vectors::empty, vectors::zero];
+
 /// Judges one finished answer, and grades it where the workload has a check.
 pub fn judge(answer: &Answer, expect: &Expect<'_>) -> Judgement {
     let case = Case::new(answer, expect);
     let run = |rules: &[Rule]| -> Vec<Finding> { rules.iter().filter_map(|rule| rule(&case)).collect() };
     let mut findings = run(&TRANSPORT);
     let mut grade = None;
-    if findings.is_empty() {
+    if findings.is_empty() && answer.vectors.is_some() {
+        findings = run(&VECTORS);
+    } else if findings.is_empty() {
         findings = run(&WHOLE);
         let (passed, wrong) = task::grade(&case);
         grade = passed;

@@ -8,7 +8,7 @@ use inferometer_record::{Events, Sample, Status, TokensSource};
 use inferometer_tokens::Tokenizer;
 use inferometer_wire::limits::{self, Told};
 use inferometer_wire::request::Prompt;
-use inferometer_wire::{Answer, Flag, Transcript, Usage, UsageSource};
+use inferometer_wire::{Answer, Flag, Normal, Transcript, Usage, UsageSource};
 
 use crate::attempt::Received;
 use crate::axis::Axis;
@@ -48,6 +48,7 @@ impl Appraiser<'_> {
         if let Some(received) = &finished.seen.received {
             head(&mut sample, received);
         }
+        self.kind(&mut sample, finished.seen.answer.as_ref());
         if let Some(answer) = &finished.seen.answer {
             self.count(&mut sample, answer);
         }
@@ -107,6 +108,20 @@ impl Appraiser<'_> {
         });
     }
 
+    /// Flags what was asked for in one piece, whatever came of it: neither has a failed whole answer a first token that
+    /// never came, nor a failed vector tokens.
+    fn kind(&self, sample: &mut Sample, answer: Option<&Answer>) {
+        let target = self.cell.target;
+        let is_known =
+            answer.is_some_and(|answer| answer.streamed || answer.flags.contains(Flag::NotStreamed));
+        if !target.stream && !is_known {
+            sample.flags.push(Flag::NotStreamed.name().to_string());
+        }
+        if !target.dialect.generates() {
+            sample.flags.push(metrics::VECTORS.to_string());
+        }
+    }
+
     fn count(&self, sample: &mut Sample, answer: &Answer) {
         // Tags that the target is known for hide nothing: what follows them was seen as the answer.
         let is_known = |name: &&str| self.cell.target.think_tags && *name == Flag::ThinkTags.name();
@@ -116,9 +131,13 @@ impl Appraiser<'_> {
         sample.server_request_id = sample.server_request_id.take().or_else(|| answer.id.clone());
         sample.server_timing.clone_from(&answer.server_timing);
         sample.keepalives = answer.keepalives;
-        if sample.status == Status::Ok && !answer.streamed && !answer.flags.contains(Flag::NotStreamed) {
-            // Asked for as a whole: no read of it is a first token either.
-            sample.flags.push(Flag::NotStreamed.name().to_string());
+        if let Some(vectors) = answer.vectors {
+            sample.dimensions = Some(vectors.dimensions).filter(|dimensions| *dimensions > 0);
+            if let Some(usage) = &answer.usage {
+                count_usage(sample, usage);
+            }
+            sample.tokens_source = TokensSource::None;
+            return;
         }
         let counted: u64 = answer.transcripts().map(|transcript| self.count_transcript(transcript)).sum();
         sample.counted_output_tokens = (sample.status == Status::Ok || counted > 0).then_some(counted);
@@ -142,7 +161,12 @@ impl Appraiser<'_> {
 
     fn price(&self, sample: &mut Sample, usage: Option<&Usage>) {
         let Some(price) = &self.cell.target.price else { return };
-        let Some(cost) = usage.and_then(|usage| price.cost(&usage.normal())) else { return };
+        let Some(mut parts) = usage.map(Usage::normal) else { return };
+        if !self.cell.target.dialect.generates() {
+            // There is no output to pay for.
+            parts = Normal { output_visible: Some(0), output: Some(0), ..parts };
+        }
+        let Some(cost) = price.cost(&parts) else { return };
         let usd = |amount: Decimal| Some(amount.normalize().to_string());
         sample.cost_usd = usd(cost.total);
         sample.cost_input_usd = usd(cost.input);

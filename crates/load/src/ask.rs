@@ -139,7 +139,8 @@ impl Asker {
     }
 
     fn need_of(&self, input: u64, prepared: &Prepared) -> Need {
-        Need::of(self.target.price.as_ref(), input, prepared.max_tokens)
+        let output = if self.target.dialect.generates() { prepared.max_tokens } else { Some(0) };
+        Need::of(self.target.price.as_ref(), input, output)
     }
 }
 

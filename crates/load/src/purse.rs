@@ -81,7 +81,8 @@ fn dearest_at(price: &Price, input: u64, output: u64) -> Option<Decimal> {
     };
     let cost = |price: Decimal, tokens: u64| price.checked_mul(tokens.into())?.checked_div(PER.into());
     let input = cost(most(price.input, [price.cache_read, price.cache_write])?, input)?;
-    let output = cost(most(price.output, [price.reasoning, None])?, output)?;
+    let output =
+        if output == 0 { Decimal::ZERO } else { cost(most(price.output, [price.reasoning, None])?, output)? };
     let sum = input.checked_add(output)?.checked_add(price.request.unwrap_or_default())?;
     Some(price.minimum.map_or(sum, |minimum| sum.max(minimum)))
 }
@@ -362,8 +363,9 @@ fn used(sample: &Sample, held: Amount) -> Amount {
     let is_refused = sample.status == Status::HttpError || sample.sent_ns.is_none();
     let unknown = if is_refused { Amount::default() } else { held };
     let cost = sample.cost_usd.as_deref().and_then(|cost| cost.parse().ok());
-    let tokens =
-        sample.input_tokens.zip(sample.output_tokens).map(|(input, output)| input.saturating_add(output));
+    // A vector has no output tokens.
+    let output = sample.output_tokens.or(sample.dimensions.map(|_| 0));
+    let tokens = sample.input_tokens.zip(output).map(|(input, output)| input.saturating_add(output));
     Amount { requests: 1, tokens: tokens.unwrap_or(unknown.tokens), money: cost.unwrap_or(unknown.money) }
 }
 

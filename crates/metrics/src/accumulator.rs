@@ -1,6 +1,6 @@
 //! A cell, attempt by attempt.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use inferometer_record::{Events, Phase, Sample, Status};
 
@@ -15,6 +15,9 @@ use crate::tally::{Answers, StallTally, TokenTally};
 use crate::timeline::Timeline;
 use crate::told::ToldTally;
 use crate::{CellSummary, Counts, finish};
+
+/// Different lengths of vectors that are told: one model has one.
+const MAX_DIMENSIONS: usize = 8;
 
 /// Takes the attempts of one cell in the order they ended and sums them up. Memory: about 300 bytes an attempt, a
 /// timeline of at most 4 MB, and a table of gaps of at most 1 MB; never the events themselves.
@@ -32,6 +35,8 @@ pub struct CellAccumulator {
     pub(crate) answers: Answers,
     pub(crate) seen: Seen,
     pub(crate) told: ToldTally,
+    /// Components of the vectors, each number once.
+    pub(crate) dimensions: BTreeSet<u64>,
     /// Start of the first attempt of each request that is being retried.
     first_tries: HashMap<u64, Option<u64>>,
 }
@@ -53,6 +58,7 @@ impl CellAccumulator {
             answers: Answers::default(),
             seen: Seen::default(),
             told: ToldTally::default(),
+            dimensions: BTreeSet::new(),
             first_tries: HashMap::new(),
         }
     }
@@ -88,6 +94,7 @@ impl CellAccumulator {
             }
             self.stalls.push(sample);
             self.tokens.push_ok(sample, streamed_tokens(sample));
+            self.dimensions.extend(sample.dimensions.filter(|_| self.dimensions.len() < MAX_DIMENSIONS));
         } else {
             self.tokens.push_partial(sample, events);
         }
@@ -138,7 +145,9 @@ impl CellAccumulator {
         *of_status += 1;
         counts.useful += u64::from(is_useful);
         if sample.status == Status::Ok {
-            counts.empty += u64::from(sample.chunks == 0 || has_verdict_flag(sample, "empty"));
+            // What came in one piece has no output events, and may hold much.
+            let is_silent = sample.chunks == 0 && !has_flag(sample, "not_streamed");
+            counts.empty += u64::from(is_silent || has_verdict_flag(sample, "empty"));
             counts.capped += u64::from(is_capped(sample));
             self.answers.push_verdict(sample);
             self.seen.push(sample);

@@ -57,6 +57,7 @@ fn single(cell: &CellSummary, metric: &str) -> Option<Estimate> {
         name::COST_PER_USEFUL => rate(&cell.cost.per_useful_usd),
         name::TOKENS_RATE => rate(&steady?.output_token_throughput),
         name::USEFUL_TOKENS_RATE => rate(&steady?.useful_token_throughput),
+        name::INPUT_RATE => rate(&steady?.input_token_throughput),
         name::REQUEST_RATE => rate(&steady?.request_throughput),
         _ => None,
     }

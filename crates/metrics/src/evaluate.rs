@@ -65,6 +65,9 @@ pub(crate) fn gate(
             Some(steady) if metric == name::USEFUL_TOKENS_RATE => {
                 by_interval(gate, &steady.useful_token_throughput, "batch means of the steady part", outcome)
             }
+            Some(steady) if metric == name::INPUT_RATE => {
+                by_interval(gate, &steady.input_token_throughput, "batch means of the steady part", outcome)
+            }
             Some(steady) => {
                 by_interval(gate, &steady.request_throughput, "batch means of the steady part", outcome)
             }

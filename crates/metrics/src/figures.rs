@@ -145,9 +145,10 @@ fn latency(row: &Row) -> Option<Point> {
     if row.is_ok() { row.latency.get().map(Point::Exact) } else { duration(row, None) }
 }
 
-/// A failed stream never gave its tokens; one that the run cut, or an answer of one token, says nothing.
+/// A failed stream never gave its tokens; one that the run cut, or an answer of one token, says nothing, nor do vectors.
 fn tpot(row: &Row) -> Option<Point> {
     match row.status {
+        _ if !row.generates => None,
         Status::Ok => row.tpot.get().map(Point::Exact),
         status if status.is_cancelled() => None,
         _ => Some(Point::Exact(f64::INFINITY)),
@@ -159,9 +160,10 @@ fn speed(row: &Row) -> Option<Point> {
     or_nothing(row, per_token)
 }
 
-/// A speed over all attempts: of a failed one 0, of one that the run cut unknown.
+/// A speed over all attempts: of a failed one 0, of one that the run cut unknown; vectors have none.
 fn or_nothing(row: &Row, of_ok: fn(&Row) -> Option<f64>) -> Option<Point> {
     match row.status {
+        _ if !row.generates => None,
         Status::Ok => of_ok(row).map(Point::Exact),
         status if status.is_cancelled() => None,
         _ => Some(Point::Exact(0.0)),
@@ -171,6 +173,7 @@ fn or_nothing(row: &Row, of_ok: fn(&Row) -> Option<f64>) -> Option<Point> {
 /// A stream that failed has a gap without end.
 fn gap_max(row: &Row) -> Option<Point> {
     match row.status {
+        _ if !row.generates => None,
         Status::Ok => row.gap_max.get().map(Point::Exact),
         status if status.is_cancelled() => row.gap_max.get().map(Point::Above),
         _ => Some(Point::Exact(f64::INFINITY)),

@@ -116,6 +116,9 @@ fn is_coalesced(events: &[Stamped]) -> bool {
     (most + second) * 10 > events.len() * 9
 }
 
+/// The flag of an attempt that asked for vectors: it has no output tokens, be it ok or failed.
+pub const VECTORS: &str = "vectors";
+
 pub(crate) fn has_flag(sample: &Sample, name: &str) -> bool {
     sample.flags.iter().any(|flag| flag == name)
 }

@@ -100,6 +100,7 @@ fn figures(cell: &CellAccumulator, cohort: &Cohort, window: Window) -> CellSumma
         stability: stability::of(&ttft, &all_ttft),
         stalls: cell.stalls.finish(),
         tokens: cell.tokens.finish(),
+        dimensions: cell.dimensions.iter().copied().collect(),
         throughput: throughput::of(&throughput::Inputs {
             context: &cell.context,
             spans: &spans,
@@ -209,6 +210,7 @@ fn single_values(summary: &mut CellSummary) {
     let steady = summary.throughput.steady.as_ref();
     let tokens = (&summary.throughput.output_token_throughput, steady.map(|s| &s.output_token_throughput));
     let requests = (&summary.throughput.request_throughput, steady.map(|s| &s.request_throughput));
+    let input = (&summary.throughput.input_token_throughput, steady.map(|s| &s.input_token_throughput));
     let goodput = summary.goodput.as_ref();
     let per_useful = &summary.cost.per_useful_usd;
     let rate = |unit: &str, (whole, steady): (&crate::Rate, Option<&crate::Rate>)| Metric {
@@ -220,6 +222,7 @@ fn single_values(summary: &mut CellSummary) {
         (name::USEFUL_RATE, single("ratio", useful.n, useful.value, useful.lo, useful.hi)),
         (name::TOKENS_RATE, rate("tokens/s", tokens)),
         (name::REQUEST_RATE, rate("requests/s", requests)),
+        (name::INPUT_RATE, rate("tokens/s", input)),
         (
             name::GOODPUT,
             single(

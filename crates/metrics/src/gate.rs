@@ -337,6 +337,7 @@ mod tests {
         check("error_rate>1%", Ok((name::ERROR_RATE, None, Op::Above, 0.01)));
         check("goodput<95%", Ok((name::GOODPUT, None, Op::Below, 0.95)));
         check("output_token_throughput<=500/s", Ok((name::TOKENS_RATE, None, Op::AtMost, 500.0)));
+        check("input_throughput<500", Ok((name::INPUT_RATE, None, Op::Below, 500.0)));
         check("cost_per_useful>$0.01", Ok((name::COST_PER_USEFUL, None, Op::Above, 0.01)));
     }
 

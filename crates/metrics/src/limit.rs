@@ -23,6 +23,7 @@ impl Kind {
             | name::SPEED_E2E
             | name::TOKENS_RATE
             | name::USEFUL_TOKENS_RATE
+            | name::INPUT_RATE
             | name::REQUEST_RATE => Kind::Speed,
             name::ERROR_RATE
             | name::USEFUL_RATE

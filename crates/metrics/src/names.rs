@@ -46,6 +46,8 @@ pub mod name {
     pub const CLOSE_DELAY: &str = "close_delay";
     /// Output tokens of all streams per second of the window.
     pub const TOKENS_RATE: &str = "output_token_throughput";
+    /// Prompt tokens of the successful requests that ended in the window, per second.
+    pub const INPUT_RATE: &str = "input_token_throughput";
     /// Successful requests that ended in the window, per second.
     pub const REQUEST_RATE: &str = "request_throughput";
     /// Share of requests that failed.
@@ -71,7 +73,7 @@ pub mod name {
 }
 
 /// What else each figure is called, in gates and objectives: the one alias table.
-const ALIASES: [(&str, &[&str]); 23] = [
+const ALIASES: [(&str, &[&str]); 24] = [
     (name::TTFT, &["ttft"]),
     (name::TTFA, &["ttfa", "ttfo", "ttfot"]),
     (name::TPOT, &["tpot"]),
@@ -85,6 +87,7 @@ const ALIASES: [(&str, &[&str]); 23] = [
     (name::SPEED, &["speed", "tps_per_user"]),
     (name::SPEED_E2E, &["speed_e2e"]),
     (name::TOKENS_RATE, &["throughput", "tps"]),
+    (name::INPUT_RATE, &["input_throughput"]),
     (name::REQUEST_RATE, &["rps"]),
     (name::ERROR_RATE, &["error_rate"]),
     (name::USEFUL_RATE, &["useful"]),

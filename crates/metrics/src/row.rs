@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use inferometer_record::{Sample, Status, TokensSource, Verdict};
 
 use crate::episode::role;
-use crate::fill::{has_flag, ms_between, streamed_tokens};
+use crate::fill::{VECTORS, has_flag, ms_between, streamed_tokens};
 
 /// A stamp that may be absent, in eight bytes: `u64::MAX` nanoseconds is 584 years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +76,8 @@ pub(crate) struct Row {
     pub(crate) is_final: bool,
     pub(crate) is_first_attempt: bool,
     pub(crate) was_streamed: bool,
+    /// Whether text was asked for, which has tokens; otherwise vectors.
+    pub(crate) generates: bool,
     /// Reasoning hides in the content: when the answer began is not known.
     pub(crate) has_think_tags: bool,
     pub(crate) conn_reused: bool,
@@ -127,6 +129,7 @@ impl Row {
             is_final: sample.is_final,
             is_first_attempt: sample.attempt <= 1,
             was_streamed: !has_flag(sample, "not_streamed"),
+            generates: !has_flag(sample, VECTORS),
             has_think_tags: has_flag(sample, "think_tags"),
             conn_reused: sample.conn_reused == Some(true),
             is_estimated: is_estimated || sample.tokens_source == TokensSource::Estimated,

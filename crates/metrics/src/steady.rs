@@ -58,6 +58,7 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
     let all = amounts(|row| row.streamed.get());
     let useful = amounts(|row| row.streamed.get().filter(|_| row.is_useful));
     let requests = amounts(|_| Some(1.0));
+    let input = amounts(|row| row.input.get());
     let pooled =
         |of: &dyn Fn(Window) -> Option<Batched>| batch_rate(parts.iter().map(|part| of(*part)), life_s);
     let is_counted = is_counted(inputs);
@@ -77,6 +78,11 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Option<Steady> {
             Rate::default()
         },
         request_throughput: pooled(&|part| at_ends(&requests, part, batches)),
+        input_token_throughput: if input.is_empty() {
+            Rate::default()
+        } else {
+            pooled(&|part| at_ends(&input, part, batches))
+        },
     })
 }
 

@@ -66,6 +66,9 @@ pub struct CellSummary {
     pub stalls: Stalls,
     /// Tokens by source.
     pub tokens: Tokens,
+    /// Components of the vectors of ok answers: each number once, in order, at most eight of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dimensions: Vec<u64>,
     /// Tokens and requests per second.
     pub throughput: Throughput,
     /// Requests that met every objective; absent where there is none.
@@ -400,6 +403,8 @@ pub struct Throughput {
     pub output_token_throughput: Rate,
     /// Requests that ended ok inside the window, per second.
     pub request_throughput: Rate,
+    /// Prompt tokens of those requests, by the server's usage, per second.
+    pub input_token_throughput: Rate,
     /// Output tokens of useful answers inside the window, per second.
     pub useful_token_throughput: Option<Num>,
     /// Characters stamped inside the window, per second.
@@ -440,6 +445,8 @@ pub struct Steady {
     pub useful_token_throughput: Rate,
     /// Requests that ended ok per second; the interval from batch means.
     pub request_throughput: Rate,
+    /// Prompt tokens of those requests, by the server's usage, per second; the interval from batch means.
+    pub input_token_throughput: Rate,
 }
 
 /// Output tokens over time. They sum to every output token of the cell, the drain included.

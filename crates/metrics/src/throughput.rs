@@ -42,22 +42,24 @@ pub(crate) fn of(inputs: &Inputs<'_>) -> Throughput {
     let known = |rate: Option<Num>| rate.filter(|_| is_counted(inputs));
     let includes_unfinished = inside.unfinished_tokens > 0 || inside.unfinished_events > 0;
     let ended = ok_ends(inputs.rows).filter(|end| inputs.spans.contains(*end)).count();
+    let is_text = is_text(inputs.rows);
     let note = includes_unfinished.then(|| "including tokens of unfinished requests".to_owned());
     let (buckets, peak, mean) = buckets(inputs);
     Throughput {
         window_s: seconds.and_then(Num::new),
         output_token_throughput: Rate { value: known(per_second(tokens)), note, ..Rate::default() },
         request_throughput: Rate { value: per_second(ended as f64), ..Rate::default() },
+        input_token_throughput: Rate { value: input_tokens(inputs).and_then(per_second), ..Rate::default() },
         // Has no note of its own, and is what targets are ranked by.
         useful_token_throughput: known(per_second(all(inside.useful_tokens, inside.useful_events)))
             .filter(|_| !is_held_back),
-        output_character_throughput: per_second(inside.chars as f64),
+        output_character_throughput: per_second(inside.chars as f64).filter(|_| is_text),
         output_tokens: known(Num::new(tokens)),
         unfinished_tokens: known(Num::new(unfinished)),
         includes_unfinished,
         sources: sources(inputs.rows, inside),
         steady: if is_held_back { None } else { steady::of(inputs) },
-        buckets: Some(buckets),
+        buckets: Some(buckets).filter(|_| is_text),
         peak: known(peak),
         mean: known(mean),
         notes: notes(inputs),
@@ -70,7 +72,19 @@ pub(crate) fn is_counted(inputs: &Inputs<'_>) -> bool {
     let inside = &inputs.timeline.inside;
     let is_told = || inputs.rows.iter().any(|row| row.is_ok() && row.streamed.get().is_some());
     let is_answered = inputs.rows.iter().any(Row::is_ok);
-    inside.tokens > 0 || inside.events > 0 || !is_answered || is_told()
+    is_text(inputs.rows) && (inside.tokens > 0 || inside.events > 0 || !is_answered || is_told())
+}
+
+/// Whether text was asked for: vectors have no tokens and no characters, not 0 of them.
+fn is_text(rows: &[Row]) -> bool {
+    rows.is_empty() || rows.iter().any(|row| row.generates)
+}
+
+/// Prompt tokens of the requests that ended ok inside the window; `None` where none of them tells its own.
+fn input_tokens(inputs: &Inputs<'_>) -> Option<f64> {
+    let is_inside = |row: &&Row| row.end.get().is_some_and(|end| inputs.spans.contains(end));
+    let ended = inputs.rows.iter().filter(|row| row.is_final && row.is_ok()).filter(is_inside);
+    ended.filter_map(|row| row.input.get()).reduce(|sum, tokens| sum + tokens)
 }
 
 /// Ends of the requests that ended ok.

@@ -20,6 +20,7 @@ pub(crate) fn add(summary: &mut CellSummary, cell: &CellAccumulator) {
         invisible(summary),
         cached(summary, cell),
         chunked(summary),
+        mixed(summary),
         coalesced(summary),
         cost(summary),
         deviation(cell),
@@ -63,6 +64,12 @@ fn cached(summary: &CellSummary, cell: &CellAccumulator) -> Option<String> {
 fn chunked(summary: &CellSummary) -> Option<String> {
     let chunks = summary.tokens.per_chunk.filter(|chunks| chunks.get() > TOKENS_PER_CHUNK)?;
     Some(format!("{chunks:.2} tokens per chunk: gaps between chunks are not gaps between tokens"))
+}
+
+/// Vectors of different lengths cannot be held against each other.
+fn mixed(summary: &CellSummary) -> Option<String> {
+    let lengths: Vec<String> = summary.dimensions.iter().map(u64::to_string).collect();
+    (lengths.len() > 1).then(|| format!("vectors of {} dimensions: not of one model", lengths.join(" and ")))
 }
 
 fn coalesced(summary: &CellSummary) -> Option<String> {

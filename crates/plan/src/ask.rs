@@ -33,6 +33,19 @@ impl Target {
     }
 }
 
+impl Target {
+    /// An error where something that `item` of `workload` asks for cannot be said. What makes an answer right is said of
+    /// texts: a vector is none.
+    fn say(&self, workload: &Workload, item: &Item) -> Result<(), Unsayable> {
+        self.body(workload, item, item.max_tokens.or(workload.max_tokens))?;
+        let has_check = workload.check.is_some() || item.grader.is_some();
+        if has_check && !self.dialect.generates() {
+            return Err(Unsayable { dialect: self.dialect, what: "check".to_owned(), is_missing: false });
+        }
+        Ok(())
+    }
+}
+
 impl Plan {
     /// Refuses a plan in which a target's dialect cannot say what a prompt asks for. `prompts` are those of each
     /// workload, in order.
@@ -41,7 +54,7 @@ impl Plan {
             for seq in 0..prompts.distinct().unwrap_or(TRIED_OF_MADE).min(TRIED_MAX) {
                 let item = prompts.item(seq, seq);
                 for target in &self.targets {
-                    target.body(workload, &item, workload.max_tokens).map_err(|what| Error::Unsayable {
+                    target.say(workload, &item).map_err(|what| Error::Unsayable {
                         target: target.name.clone(),
                         workload: workload.name.clone(),
                         item: item.id.clone(),
@@ -90,6 +103,28 @@ mod tests {
                 "target m@h, workload builtin, prompt builtin-01: the dialect messages cannot ask without `max_tokens`: give it a value",
             ),
         );
+        check("embeddings", "builtin", None);
+        check(
+            "embeddings\"\nstream = true\nname = \"m@h",
+            "builtin",
+            Some(
+                "target m@h, workload builtin, prompt builtin-01: the dialect embeddings cannot say `stream`: ask without it, or in a dialect that can",
+            ),
+        );
+        for (kind, item, what) in [
+            ("tools", "tools-1", "tools"),
+            ("extract", "extract-1", "response_format"),
+            ("classify", "classify-1", "max_tokens"),
+            ("builtin\"\nmax_tokens = 8\nname = \"builtin", "builtin-01", "max_tokens"),
+            ("builtin\"\ncheck = \"not_empty\"\nname = \"builtin", "builtin-01", "check"),
+        ] {
+            let workload = kind.split('"').next().unwrap();
+            let place = format!("target m@h, workload {workload}, prompt {item}");
+            let error = format!(
+                "{place}: the dialect embeddings cannot say `{what}`: ask without it, or in a dialect that can"
+            );
+            check("embeddings", kind, Some(&error));
+        }
         check(
             "completions",
             "tools",

@@ -9,7 +9,7 @@ use inferometer_wire::Normal;
 use inferometer_workload::Prompts;
 use serde::Serialize;
 
-use crate::{Arrival, Cell, Error, Load, Plan};
+use crate::{Arrival, Cell, Error, Load, Plan, Workload};
 
 /// Prompts of a cell that are counted; the others are taken to be as long on average.
 const COUNTED_PROMPTS_MAX: u64 = 32;
@@ -111,6 +111,7 @@ impl Plan {
     }
 
     fn cell_estimate(&self, cell: Cell<'_>, size: Size, warmed: u64) -> CellEstimate {
+        let output = if cell.target.dialect.generates() { size.output } else { Some(0) };
         let mut estimate = CellEstimate {
             target: cell.target.name.clone(),
             workload: cell.workload.name.clone(),
@@ -118,7 +119,7 @@ impl Plan {
             requests: requests(cell.load),
             warmup: self.protocol.warmup.saturating_add(warmed),
             input_tokens_mean: size.input,
-            output_tokens_max_mean: size.output,
+            output_tokens_max_mean: output,
             ..CellEstimate::default()
         };
         let cost = |output: Option<u64>| {
@@ -126,7 +127,7 @@ impl Plan {
             let each = cost_of(price, size.input, output?)?;
             each.checked_mul(Decimal::from(estimate.all_requests()?))
         };
-        let (min, max) = (cost(Some(0)), cost(size.output));
+        let (min, max) = (cost(Some(0)), cost(output));
         (estimate.cost_min_usd, estimate.cost_max_usd) = (min, max);
         estimate
     }
@@ -214,7 +215,14 @@ impl Plan {
         if self.budget.money.is_none() {
             return Ok(());
         }
-        for (workload, prompts) in self.workloads.iter().zip(prompts) {
+        let needs_limit = |workload: &&Workload| {
+            let of =
+                |cell: Cell<'_>| std::ptr::eq(cell.workload, *workload) && cell.target.dialect.generates();
+            self.cells().any(of)
+        };
+        for (workload, prompts) in
+            self.workloads.iter().zip(prompts).filter(|(workload, _)| needs_limit(workload))
+        {
             let has_limit =
                 |seq| workload.max_tokens.is_some() || prompts.item(seq, seq).max_tokens.is_some();
             let all = prompts.distinct().unwrap_or(1).min(CHECKED_PROMPTS_MAX);

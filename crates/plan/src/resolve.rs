@@ -108,7 +108,7 @@ impl RunFlags {
             reasoning: self.reasoning,
             token_field: self.max_completion_tokens.then_some(TokenField::MaxCompletionTokens),
             include_usage: !self.no_stream_options,
-            stream: !self.no_stream,
+            stream: self.no_stream.then_some(false),
             connection: match self.connection {
                 ConnectionFlag::Reuse => Connection::Reuse,
                 ConnectionFlag::Fresh => Connection::Fresh,

@@ -1,6 +1,7 @@
 //! What a plan declares beyond its cells, for the manifest; and what holds for the plan as a whole.
 
 use inferometer_metrics::{Study, TargetInfo};
+use inferometer_price::Price;
 
 use crate::{Error, Plan, Target};
 
@@ -20,7 +21,10 @@ impl Plan {
     /// Refuses a limit on money where a price is not known: nothing could hold a request to it.
     pub(crate) fn check_prices(&self) -> Result<(), Error> {
         let has_price = |target: &&Target| {
-            target.price.as_ref().is_some_and(|price| price.input.is_some() && price.output.is_some())
+            let is_priced = |price: &Price| {
+                price.input.is_some() && (price.output.is_some() || !target.dialect.generates())
+            };
+            target.price.as_ref().is_some_and(is_priced)
         };
         match self.targets.iter().find(|target| !has_price(target)) {
             Some(target) if self.budget.money.is_some() => Err(Error::Money {

@@ -229,6 +229,8 @@ pub struct Sample {
     pub counted_output_tokens: Option<u64>,
     /// k₁: tokens of the first output event, from the same source as `output_tokens`.
     pub first_chunk_tokens: Option<u64>,
+    /// Components of the vectors of an answer that is no text.
+    pub dimensions: Option<u64>,
     /// Output events.
     pub chunks: u64,
     /// Median time between output events.
@@ -305,7 +307,7 @@ pub struct Sample {
     pub ratelimit: Option<Box<serde_json::value::RawValue>>,
     /// The limits that they tell, of whatever family they are.
     pub limits: Vec<Limit>,
-    /// What else was seen: `first_chunk_estimated`, `coalesced`, `compressed`, `not_streamed`, …, sorted.
+    /// What else was seen: `first_chunk_estimated`, `coalesced`, `compressed`, `not_streamed`, `vectors`, …, sorted.
     pub flags: Vec<String>,
 }
 

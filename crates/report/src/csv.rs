@@ -179,6 +179,8 @@ fn counts(row: &mut Row, cell: &CellSummary) {
     for (head, count) in told {
         row.number(head, count.and_then(|count| Num::new(count as f64)));
     }
+    let lengths: Vec<String> = cell.dimensions.iter().map(u64::to_string).collect();
+    row.text("dimensions", lengths.join(" "));
 }
 
 fn distribution(row: &mut Row, head: &str, metric: Option<&Metric>, quantiles: &[&str]) {
@@ -209,6 +211,7 @@ fn rates(row: &mut Row, cell: &CellSummary) {
     row.number("window_s", cell.throughput.window_s);
     row.rate("output_token_throughput_tokens_per_s", &cell.throughput.output_token_throughput);
     row.rate("request_throughput_requests_per_s", &cell.throughput.request_throughput);
+    row.rate("input_token_throughput_tokens_per_s", &cell.throughput.input_token_throughput);
     let goodput = cell.goodput.as_ref();
     row.share("goodput", &goodput.map(|goodput| goodput.share).unwrap_or_default());
     row.number("goodput_requests_per_s", goodput.and_then(|goodput| goodput.per_second));

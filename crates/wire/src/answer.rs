@@ -7,6 +7,7 @@ use crate::flags::Flags;
 use crate::logprobs::Spelling;
 use crate::meter::EventTokens;
 use crate::usage::Usage;
+use crate::vectors::Vectors;
 
 /// How the bytes came to their end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,8 @@ pub struct Answer {
     pub transcript: Transcript,
     /// What further choices said, by index.
     pub others: Vec<Transcript>,
+    /// What the answer consists of where it is no text.
+    pub vectors: Option<Vectors>,
     /// The model that the server says it used.
     pub model: Option<String>,
     /// The server's id of the answer.

@@ -19,6 +19,7 @@ use crate::sse::Frame;
 use crate::step::Step;
 use crate::template::{Channel, Found, Template};
 use crate::usage::Tracker;
+use crate::vectors::Vectors;
 
 /// Most choices that are kept apart; pieces of further ones join the last.
 const MAX_CHOICES: usize = 128;
@@ -49,6 +50,8 @@ pub(crate) struct Assembly {
     /// Content after a think block counts as answer.
     pub(crate) think_tags: bool,
     pub(crate) choices: Vec<ChoiceState>,
+    /// Of an answer that is no text.
+    pub(crate) vectors: Option<Vectors>,
     pub(crate) usage: Tracker,
     pub(crate) meter: Meter,
     pub(crate) template: Template,
@@ -231,9 +234,10 @@ impl Assembly {
         Ok(())
     }
 
-    fn malformed(&mut self, text: &str) {
+    /// Counts a message that cannot be read; `told` is what is said of it: its text, or the reason.
+    pub(crate) fn malformed(&mut self, told: &str) {
         self.malformed += 1;
-        let shown = error::shorten(text).unwrap_or_default();
+        let shown = error::shorten(told).unwrap_or_default();
         self.refuse("malformed_event", shown);
     }
 

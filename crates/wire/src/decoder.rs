@@ -181,7 +181,7 @@ impl Decoder {
         let assembly = &mut self.assembly;
         if let Some(fault) = assembly.fault.as_mut().filter(|_| self.asked_for_stream) {
             fault.code.get_or_insert_with(|| "not_a_stream".to_owned());
-        } else if assembly.fault.is_none() && assembly.choices.is_empty() {
+        } else if assembly.fault.is_none() && assembly.choices.is_empty() && assembly.vectors.is_none() {
             let (code, message) = no_answer(&self.content_type, document);
             assembly.refuse(code, message);
         }
@@ -234,7 +234,8 @@ impl Decoder {
     }
 
     fn answer(self, outcome: Outcome) -> Answer {
-        let Assembly { dialect, mut choices, usage, meter, model, id, timing, mut flags, .. } = self.assembly;
+        let Assembly { dialect, mut choices, vectors, usage, meter, model, id, timing, mut flags, .. } =
+            self.assembly;
         choices.sort_by_key(|choice| choice.index);
         let cumulative = choices.iter().any(ChoiceState::is_cumulative);
         flags.set_if(cumulative, Flag::CumulativeDeltas);
@@ -244,7 +245,11 @@ impl Decoder {
         let has_reasoning = |said: &Transcript| !said.reasoning.is_empty();
         let reasoning_seen =
             flags.contains(Flag::ThinkTags) || has_reasoning(&transcript) || others.iter().any(has_reasoning);
-        let usage = usage.finish(reasoning_seen, &mut flags);
+        let usage = usage.finish(reasoning_seen, &mut flags).map(|usage| match vectors {
+            // Where nothing is generated, 0 output tokens are no count of any.
+            Some(_) => Usage { output: None, reasoning: None, ..usage },
+            None => usage,
+        });
         let (finish, finish_reason) = finish.unzip();
         let own = dialect.speech().finish_reasons();
         let mut answer = Answer {
@@ -255,6 +260,7 @@ impl Decoder {
             usage,
             transcript,
             others,
+            vectors,
             model: Some(model).filter(|text| !text.is_empty()),
             id: Some(id).filter(|text| !text.is_empty()),
             server_timing: RawValue::from_string(timing).ok(),
@@ -293,7 +299,8 @@ fn flags_at_end(answer: &Answer, reasoning_seen: bool) -> Flags {
     let stated = |count: fn(&Usage) -> Option<u64>| answer.usage.as_ref().and_then(count).unwrap_or(0);
     let silent =
         !reasoning_seen && answer.transcripts().all(|said| said.is_answerless() && said.content.is_empty());
-    flags.set_if(complete && answer.finish.is_none(), Flag::NoFinishReason);
+    let has_end = answer.finish.is_some() || answer.vectors.is_some();
+    flags.set_if(complete && !has_end, Flag::NoFinishReason);
     flags.set_if(answer.finish == Some(Finish::Length), Flag::Capped);
     flags.set_if(answer.finish == Some(Finish::ContentFilter), Flag::ContentFiltered);
     flags.set_if(answer.finish == Some(Finish::Unknown), Flag::FinishUnknown);

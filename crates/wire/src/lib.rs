@@ -12,6 +12,7 @@
 //! | need it be read at all? | `template` |
 //! | what has the answer become so far? | `assembly`, `choice`, `tools` |
 //! | how many tokens, of which kind? | [`usage`]; per event `meter`; what they spell, `logprobs` |
+//! | what if the answer is no text? | [`Vectors`] |
 //! | how did it end? | [`answer`], `finish`, `error` |
 //! | what is sent? | [`request`], `wishes` (for dialects with words of their own), [`endpoint()`] |
 //! | how is it signed, at Amazon? | [`sigv4`] |
@@ -49,6 +50,7 @@ mod template;
 mod think;
 mod tools;
 pub mod usage;
+mod vectors;
 mod whole;
 mod wishes;
 
@@ -65,3 +67,4 @@ pub use meter::EventTokens;
 pub use retry::{RETRY_AFTER_CAP, retry_after};
 pub use sse::MAX_EVENT;
 pub use usage::{Identity, Normal, Usage, UsageSource};
+pub use vectors::Vectors;

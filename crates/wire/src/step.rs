@@ -10,6 +10,7 @@ use crate::flags::Flag;
 use crate::logprobs::{Logprobs, Spelling};
 use crate::pieces::Pieces;
 use crate::template::Channel;
+use crate::vectors::Vectors;
 
 /// One message being read, and the answer that it belongs to.
 pub(crate) struct Step<'s> {
@@ -81,6 +82,16 @@ impl<'s> Step<'s> {
             state.add(pieces, tags, &mut self.added, &mut flags);
         }
         self.answer.flags = flags;
+    }
+
+    /// The vectors that the answer consists of.
+    pub(crate) fn vectors(&mut self, vectors: Vectors) {
+        self.answer.vectors = Some(vectors);
+    }
+
+    /// The message cannot be read, for a reason that its beginning does not show.
+    pub(crate) fn malformed(&mut self, reason: &str) {
+        self.answer.malformed(reason);
     }
 
     /// A tool call that comes whole, and with nothing to tell it from others (W12).

@@ -67,7 +67,8 @@ impl Asker<'_> {
         let said = Said { id, context, availability, evidence };
         let Some((workload, item)) = &self.probe else { return said };
         let target = Target { model: said.id.clone(), stream: false, ..target.clone() };
-        let Ok(body) = target.body(workload, item, Some(TOKENS)) else { return said };
+        let limit = target.dialect.generates().then_some(TOKENS);
+        let Ok(body) = target.body(workload, item, limit) else { return said };
         match self.send(&target, &target.url, Method::POST, body).await {
             Ok(got) => judged(said, &target, &got),
             Err(error) => Said { evidence: said.evidence.or(Some(error)), ..said },

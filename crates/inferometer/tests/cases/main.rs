@@ -13,6 +13,7 @@ mod bytes;
 mod checks;
 mod connections;
 mod dialects;
+mod embeddings;
 mod failures;
 mod first_token;
 mod gaps;

@@ -9,6 +9,7 @@ mod grades;
 mod hostile;
 mod termination;
 mod tools;
+mod vectors;
 
 use inferometer_wire::{Answer, Decoder, Dialect, End, Head};
 use serde_json::{Map, Value, json};

@@ -25,6 +25,7 @@ pub fn lower_is_better(metric: &str) -> bool {
         name::USEFUL_RATE
             | name::USEFUL_TOKENS_RATE
             | name::TOKENS_RATE
+            | name::INPUT_RATE
             | name::REQUEST_RATE
             | name::GOODPUT
             | name::SPEED

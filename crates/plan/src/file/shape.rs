@@ -163,7 +163,7 @@ pub(crate) static TARGET: Shape = Shape {
             "Terms of use or retention, in words or as a link [default: the provider's links]",
         ),
         key("concurrency_limit", Whole, "At most so many requests in flight, whatever the load asks for"),
-        key("stream", Flag, "Ask for streams [default: true]"),
+        key("stream", Flag, "Ask for streams [default: true, but of embeddings]"),
         key("stream_options", Flag, "Ask for usage in the stream [default: true]"),
         key("think_tags", Flag, "Take reasoning out of the content, between think tags [default: false]"),
         key(

@@ -50,7 +50,7 @@ impl<E: Fn(&str) -> Option<String>> Reader<'_, E> {
                 .flag("max_completion_tokens")
                 .map(|is_new| if is_new { TokenField::MaxCompletionTokens } else { TokenField::MaxTokens }),
             include_usage: table.flag("stream_options").unwrap_or(true),
-            stream: table.flag("stream").unwrap_or(true),
+            stream: table.flag("stream"),
             connection: match table.text("connection").as_deref() {
                 Some("fresh") => Connection::Fresh,
                 _ => Connection::Reuse,

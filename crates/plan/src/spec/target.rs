@@ -46,7 +46,8 @@ pub(crate) struct TargetSpec {
     /// The provider's where absent, else the older one.
     pub(crate) token_field: Option<TokenField>,
     pub(crate) include_usage: bool,
-    pub(crate) stream: bool,
+    /// As the dialect has it where absent.
+    pub(crate) stream: Option<bool>,
     pub(crate) connection: Connection,
     pub(crate) http2: bool,
     pub(crate) cacert: Option<PathBuf>,
@@ -72,7 +73,7 @@ impl TargetSpec {
             reasoning: None,
             token_field: None,
             include_usage: true,
-            stream: true,
+            stream: None,
             connection: Connection::Reuse,
             http2: false,
             cacert: None,
@@ -92,7 +93,10 @@ impl TargetSpec {
         let preset = self.provider.as_deref().and_then(preset);
         let dialect = self.dialect.or(preset.map(|preset| preset.dialect)).unwrap_or_default();
         let key = self.key(preset, dialect, env)?;
-        let (url, shown_url) = address(&self.base(preset, dialect, env)?, &self, dialect, secrets)?;
+        // Of a dialect that has no streams, one that was asked for is refused with the rest that it cannot say.
+        let stream = self.stream.unwrap_or_else(|| dialect.generates());
+        let base = self.base(preset, dialect, env)?;
+        let (url, shown_url) = address(&base, (dialect, &self.model, stream), secrets)?;
         let extra = self.extra(preset, dialect)?;
         let declared = self.declared(preset);
         let host = url.parse::<Uri>().ok().and_then(|uri| uri.authority().map(ToString::to_string));
@@ -139,7 +143,7 @@ impl TargetSpec {
                 .or(preset.and_then(|preset| preset.token_field))
                 .unwrap_or_default(),
             include_usage: self.include_usage,
-            stream: self.stream,
+            stream,
             connection: self.connection,
             http2: self.http2,
             cacert: self.cacert,
@@ -373,8 +377,7 @@ pub(crate) fn header(
 /// The final address, and the address that people may see.
 fn address(
     base: &str,
-    target: &TargetSpec,
-    dialect: Dialect,
+    (dialect, model, stream): (Dialect, &str, bool),
     secrets: &mut Secrets,
 ) -> Result<(String, String), Fault> {
     let shown = shown_address(base, secrets);
@@ -388,8 +391,7 @@ fn address(
             &"credentials do not belong in the address: use --api-key-env or -H 'Authorization: …'",
         ));
     }
-    let url = inferometer_wire::endpoint(base, dialect, &target.model, target.stream)
-        .map_err(|error| refuse(&error))?;
+    let url = inferometer_wire::endpoint(base, dialect, model, stream).map_err(|error| refuse(&error))?;
     let shown_url = shown_address(&url, secrets);
     Ok((url, shown_url))
 }

@@ -183,6 +183,7 @@ pub const COLUMNS: &[Column] = &[
     count("counted_input_tokens", "tokens", |s| s.counted_input_tokens),
     count("counted_output_tokens", "tokens", |s| s.counted_output_tokens),
     count("first_chunk_tokens", "tokens", |s| s.first_chunk_tokens),
+    count("dimensions", "", |s| s.dimensions),
     count("chunks", "", |s| Some(s.chunks)),
     count("gap_p50_ns", "ns", |s| s.gap_p50_ns),
     count("gap_p99_ns", "ns", |s| s.gap_p99_ns),

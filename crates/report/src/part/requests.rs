@@ -9,7 +9,7 @@ use super::joined;
 
 /// Requests, answers and attempts.
 pub(super) fn fact(cell: &CellSummary) -> Fact {
-    let lines = [ended(cell), answers(cell), attempts(cell), flags(cell)];
+    let lines = [ended(cell), answers(cell), vectors(cell), attempts(cell), flags(cell)];
     Fact { label: "requests", lines: lines.into_iter().flatten().map(Text::from).collect() }
 }
 
@@ -50,6 +50,13 @@ fn answers(cell: &CellSummary) -> Option<String> {
     joined([share, cut].into_iter().chain(others))
 }
 
+fn vectors(cell: &CellSummary) -> Option<String> {
+    let lengths: Vec<String> = cell.dimensions.iter().map(|dimensions| count(*dimensions)).collect();
+    let no_tokens = "no tokens come out of them, hence no TTFT and no TPOT";
+    (!lengths.is_empty())
+        .then(|| format!("vectors of {}\u{a0}dimensions: {no_tokens}", lengths.join(" and ")))
+}
+
 fn attempts(cell: &CellSummary) -> Option<String> {
     let counts = &cell.counts;
     let retried = (counts.retries > 0).then(|| {
@@ -74,10 +81,23 @@ fn attempts(cell: &CellSummary) -> Option<String> {
 }
 
 /// Flags that are the rule, and those that another line counts: `summary.json` has them all.
-const NO_NEWS: [&str; 6] = ["first_chunk_estimated", "zero_gap", "capped", "empty", "logprobs", "throttled"];
+const NO_NEWS: [&str; 7] = [
+    "first_chunk_estimated",
+    "zero_gap",
+    "capped",
+    "empty",
+    "logprobs",
+    "throttled",
+    inferometer_metrics::VECTORS,
+];
 
 fn flags(cell: &CellSummary) -> Option<String> {
-    let news = cell.validity.flags.iter().filter(|(flag, _)| !NO_NEWS.contains(&flag.as_str()));
+    let seen = &cell.validity.flags;
+    // Vectors always come whole.
+    let is_known = |flag: &str| {
+        NO_NEWS.contains(&flag) || (flag == "not_streamed" && seen.contains_key(inferometer_metrics::VECTORS))
+    };
+    let news = seen.iter().filter(|(flag, _)| !is_known(flag));
     let flags = joined(news.map(|(flag, n)| Some(format!("{flag}\u{a0}{}", count(*n)))))?;
     Some(format!("flags: {flags}"))
 }

@@ -21,10 +21,16 @@ fn overall(throughput: &Throughput) -> Option<String> {
     let rates = joined([
         rate(&throughput.output_token_throughput, "tokens/s"),
         rate(&throughput.request_throughput, "requests/s"),
+        input(&throughput.output_token_throughput, &throughput.input_token_throughput),
     ])?;
     let window = throughput.window_s.map(|window| format!(" in {}\u{a0}s", digits(window.get())));
     let tokens = throughput.output_tokens.map(|tokens| format!(" ({}\u{a0}tokens)", whole(tokens)));
     Some(format!("{rates}{}{}", window.unwrap_or_default(), tokens.unwrap_or_default()))
+}
+
+/// Prompt tokens per second, where there is no output to tell of.
+fn input(of_output: &Rate, of_input: &Rate) -> Option<String> {
+    if of_output.value.is_some() { None } else { rate(of_input, "input tokens/s") }
 }
 
 /// The part without ramp and drain.
@@ -33,6 +39,7 @@ fn steady(throughput: &Throughput) -> Option<String> {
     let rates = joined([
         rate(&steady.output_token_throughput, "tokens/s"),
         rate(&steady.request_throughput, "requests/s"),
+        input(&steady.output_token_throughput, &steady.input_token_throughput),
     ])?;
     let of = counted(steady.requests, "request", "requests");
     Some(format!("steady part {rates} ({of}, by {})", steady.rule.replace('_', " ")))

@@ -99,7 +99,9 @@ fn by_tokenizer(tokens: &Tokens) -> Option<String> {
         tokens.counted_input.map(|n| format!("{} in", count(n))),
         tokens.counted_output.map(|n| format!("{} out", count(n))),
     ])?;
-    Some(format!("{said} (our count, o200k) · {}", counted(tokens.characters, "character", "characters")))
+    // Vectors have no text, be it empty.
+    let characters = tokens.counted_output.map(|_| counted(tokens.characters, "character", "characters"));
+    joined([Some(format!("{said} (our count, o200k)")), characters])
 }
 
 fn partial(tokens: &Tokens) -> Option<String> {

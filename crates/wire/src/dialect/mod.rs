@@ -12,6 +12,7 @@ mod azure;
 mod bedrock;
 mod chat;
 mod completions;
+mod embeddings;
 mod gemini;
 mod messages;
 mod ollama;
@@ -63,6 +64,11 @@ pub(crate) trait Speech: Sync {
     /// Headers that every request has.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
+    }
+
+    /// Whether an answer is text, made token by token: what can stream, be limited and end for a reason.
+    fn generates(&self) -> bool {
+        true
     }
 
     /// The finish reasons that its own documentation knows.
@@ -167,6 +173,8 @@ dialects! {
     Ollama => ollama::Ollama,
     /// Amazon Bedrock's Converse: a binary event stream.
     Bedrock => bedrock::Bedrock,
+    /// OpenAI's embeddings: a text in, a vector out.
+    Embeddings => embeddings::Embeddings,
 }
 
 impl Dialect {
@@ -178,6 +186,11 @@ impl Dialect {
     /// Where a key goes, unless the provider says otherwise.
     pub fn auth(self) -> Auth {
         self.speech().auth()
+    }
+
+    /// Whether an answer is text, made token by token; otherwise it is vectors, which come whole.
+    pub fn generates(self) -> bool {
+        self.speech().generates()
     }
 
     /// What a request says it accepts, to stream or not.

@@ -1,4 +1,4 @@
-//! What chat and completions share: the envelope of their messages.
+//! What chat, completions and embeddings share: the envelope of their messages.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -76,7 +76,7 @@ impl Reader {
 }
 
 /// Tells model, id and the server's own times.
-fn label(chunk: &Chunk<'_>, step: &mut Step<'_>) {
+pub(super) fn label(chunk: &Chunk<'_>, step: &mut Step<'_>) {
     step.label(chunk.model.text(), chunk.id.text());
     if let Some(times) = chunk.timings.or(chunk.x_groq).or(chunk.nvext).or(chunk.time_info) {
         step.timing(times.get());
@@ -84,7 +84,7 @@ fn label(chunk: &Chunk<'_>, step: &mut Step<'_>) {
 }
 
 /// Tells the usage, wherever it stands.
-fn counts(chunk: &Chunk<'_>, step: &mut Step<'_>) {
+pub(super) fn counts(chunk: &Chunk<'_>, step: &mut Step<'_>) {
     #[derive(Deserialize)]
     struct Extension<'a> {
         #[serde(borrow)]

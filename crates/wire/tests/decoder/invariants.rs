@@ -190,7 +190,7 @@ proptest! {
 }
 
 /// Pieces of which streams that are almost right are made.
-const FRAGMENTS: [&[u8]; 24] = [
+const FRAGMENTS: [&[u8]; 26] = [
     b"data: ",
     b"data:",
     b"\n",
@@ -208,6 +208,8 @@ const FRAGMENTS: [&[u8]; 24] = [
     b"{\"delta\":{},\"finish_reason\":\"stop\"}",
     b"]}",
     b"{\"error\":{\"message\":\"m\"}}",
+    b"{\"data\":[{\"embedding\":[0.5]}]}",
+    b"{\"data\":[{\"embedding\":\"AAAAPw==\"}]}",
     b"\xEF\xBB\xBF",
     b"\xFF",
     b"\"",

@@ -9,6 +9,8 @@ mod captures;
 #[cfg(test)]
 mod common;
 #[cfg(test)]
+mod embeddings;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod framing;

@@ -478,8 +478,8 @@ pub(crate) fn every_dialect_s_events() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_dialect_has_a_writer() {
-    for dialect in Dialect::ALL {
+fn every_dialect_that_tells_stories_has_a_writer() {
+    for dialect in Dialect::ALL.iter().filter(|dialect| dialect.generates()) {
         assert!(WRITERS.iter().any(|writer| writer.dialect == *dialect), "{dialect}");
     }
 }
