@@ -20,6 +20,9 @@ use real::RealServer;
 use script::missing;
 use support::{Ended, inferometer};
 
+/// Components of a vector of gemma-3-270m.
+const WIDTH: u64 = 640;
+
 /// Tokens, as the server counts them.
 #[derive(Debug, PartialEq, Eq)]
 struct Counts {
@@ -175,6 +178,29 @@ fn completions(server: &RealServer) {
     }
 }
 
+/// Vectors: as many components as the model is wide, and the tokens that the server says it has read.
+fn embeddings(server: &RealServer) {
+    let out = server.dir.path().join("embeddings");
+    let mut command = inferometer(server.dir.path());
+    command.args(["run", "--url", &format!("http://{}", server.host), "--model", &server.model]);
+    command.args("--dialect embeddings -n 4 -c 1 --warmup 1 --out".split_whitespace()).arg(&out);
+    let ended: Ended = command.output().unwrap().into();
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stderr, ended.stdout);
+    let run = Run::read(&out);
+    assert_eq!(run.of("measure").count(), 4);
+    for sample in &run.samples {
+        assert_eq!([&sample["status"], &sample["verdict"]], ["ok", "valid"], "{sample}");
+        assert_eq!(sample["dimensions"], WIDTH, "{sample}");
+        assert_eq!(sample["input_tokens"], sample["usage"]["total_tokens"], "{sample}");
+        let counted = sample["counted_input_tokens"].as_u64().unwrap();
+        let told = sample["input_tokens"].as_u64().unwrap();
+        assert!(told >= counted / 2 && told <= counted * 2, "{sample}");
+        assert_eq!([&sample["ttft_ms"], &sample["output_tokens"]], [&Value::Null, &Value::Null], "{sample}");
+        assert!(sample["request_latency_ms"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(run.summary["cells"][0]["dimensions"], serde_json::json!([WIDTH]));
+}
+
 #[test]
 fn what_is_told_is_what_the_server_did() {
     if let Some(reason) = missing("real-server") {
@@ -187,4 +213,6 @@ fn what_is_told_is_what_the_server_did() {
     other_dialects(&server);
     whole(&server);
     completions(&server);
+    drop(server);
+    embeddings(&RealServer::with(1, 1, &["--embeddings"]));
 }
