@@ -37,12 +37,18 @@ pub(crate) fn inferometer(work: &Path) -> Command {
     apart(Command::new(env!("CARGO_BIN_EXE_inferometer")), work)
 }
 
+/// How often this machine is measured: one that was too busy to hold any rate keeps nothing of it.
+const SELF_CHECKS: usize = 5;
+
 /// A cache folder with the self-check in it: measured once, not by every run of these tests.
 fn cache() -> &'static Path {
     static CACHE: OnceLock<PathBuf> = OnceLock::new();
     CACHE.get_or_init(|| {
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
-        if !cache.join("inferometer/self-check.json").exists() {
+        for _ in 0..SELF_CHECKS {
+            if cache.join("inferometer/self-check.json").exists() {
+                break;
+            }
             let mut check = Command::new(env!("CARGO_BIN_EXE_inferometer"));
             assert!(check.arg("self-check").env("XDG_CACHE_HOME", &cache).output().unwrap().status.success());
         }
