@@ -141,11 +141,12 @@ impl Outcome {
     }
 
     /// Holds first, answer and last output event of `samples` to the server's writes of the same: never before one, and
-    /// half of them within 5 ms after it, 4 where nothing else runs (a build without optimisation, on two cores). Where an answer failed, its reader may have stopped
-    /// before its end.
+    /// half of them within 4 ms after it where nothing else runs (a build without optimisation, on two cores); beside
+    /// other tests only no later than those can delay it. Where an answer failed, its reader may have stopped before its
+    /// end.
     #[track_caller]
     pub(crate) fn check_stamps<'a>(&self, what: &str, samples: impl IntoIterator<Item = &'a Sample>) {
-        self.check_stamps_within(if is_quiet() { 4 } else { 5 }, what, samples);
+        self.check_stamps_within(if is_quiet() { 4 } else { 250 }, what, samples);
     }
 
     /// As [`Outcome::check_stamps`], with half of them within `median_ms`.
