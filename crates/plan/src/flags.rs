@@ -26,7 +26,8 @@ pub struct RunFlags {
     /// Model to ask for
     #[arg(short, long, help_heading = "Target")]
     pub model: Option<String>,
-    /// How the endpoint speaks [default: as the provider does, else chat]
+    /// How the endpoint speaks: chat, completions, azure, responses, messages (Anthropic), gemini, bedrock, ollama,
+    /// embeddings [default: as the provider does, else chat]
     #[arg(long, alias = "endpoint-type", help_heading = "Target")]
     pub dialect: Option<Dialect>,
     /// Environment variable that holds the API key
@@ -308,5 +309,15 @@ mod tests {
         listed.sort_unstable();
         assert_eq!(known, listed);
         command.debug_assert();
+    }
+
+    #[test]
+    fn help_names_every_dialect() {
+        let command = Typed::command();
+        let dialect = command.get_arguments().find(|arg| arg.get_id() == "dialect").unwrap();
+        let help = dialect.get_help().unwrap().to_string();
+        for known in Dialect::ALL {
+            assert!(help.contains(known.name()), "{}: {help}", known.name());
+        }
     }
 }
