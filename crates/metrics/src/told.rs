@@ -43,7 +43,7 @@ impl Pacing {
     /// What the cell's rates then are.
     pub(crate) fn note(&self) -> String {
         format!(
-            "our own pacer held back {} attempts: rates are what the target's limits let through",
+            "rates are what the target's limits let through: our own pacer held back some attempts ({})",
             self.attempts
         )
     }
