@@ -72,7 +72,7 @@ pub struct Runner<'a> {
     /// By target: its key, where it can be had anew.
     keepers: BTreeMap<String, Arc<Keeper>>,
     past: Past,
-    /// Built before the first request: its tables take a tenth of a second of a core.
+    /// Built before the first request: its automaton takes a few milliseconds of a core.
     tokenizer: Tokenizer,
 }
 

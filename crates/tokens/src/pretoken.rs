@@ -21,6 +21,11 @@ static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&alternatives.join("|")).ok()
 });
 
+/// Builds the pattern's automaton, unless it is built.
+pub(crate) fn prepare() {
+    LazyLock::force(&PATTERN);
+}
+
 /// The pieces of `text`, in order and without gaps.
 ///
 /// White space that does not end a line leaves its last character to what follows (`\s+(?!\S)` of the pattern, which
