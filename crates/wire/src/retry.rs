@@ -79,7 +79,7 @@ fn full_year(text: &str) -> Option<i64> {
 }
 
 /// Days from 1970-01-01 in the proleptic Gregorian calendar (Howard Hinnant, `days_from_civil`).
-pub(crate) fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let of_era = year.rem_euclid(400);

@@ -1,6 +1,6 @@
 //! What a header's value says: a quantity, or a time until.
 
-use crate::retry::{days_since_1970, decimal, unix_seconds};
+use crate::retry::{decimal, unix_seconds};
 
 /// From here on a number is an instant, in seconds since 1970: as a wait it would be of thirty years.
 const EPOCH_SECONDS: u64 = 1_000_000_000;
@@ -75,35 +75,5 @@ fn duration_ns(text: &str) -> Option<u64> {
 
 /// Nanoseconds since 1970 of `2026-12-01T04:00:00Z`, its fraction and offset as they may be.
 fn rfc3339_ns(text: &str) -> Option<i64> {
-    let (date, time) = text.split_once(['T', 't', ' '])?;
-    let [year, month, day] = numbers(date, '-')?;
-    let (time, offset_s) = match time.strip_suffix(['Z', 'z']) {
-        Some(time) => (time, 0),
-        None => with_offset(time)?,
-    };
-    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let [hour, minute, second] = numbers(whole, ':')?;
-    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day);
-    if !is_day || hour > 23 || minute > 59 || second > 60 {
-        return None;
-    }
-    let seconds = days_since_1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset_s;
-    let fraction = decimal(&format!("0.{fraction}"), 9)?;
-    seconds.checked_mul(NANOS as i64)?.checked_add(fraction as i64)
-}
-
-/// A time and its offset from UTC, in seconds.
-fn with_offset(time: &str) -> Option<(&str, i64)> {
-    let (time, offset) = time.split_at_checked(time.rfind(['+', '-'])?)?;
-    let sign = if offset.starts_with('-') { -1 } else { 1 };
-    let [hours, minutes] = numbers(offset.get(1..)?, ':')?;
-    Some((time, sign * (hours * 3_600 + minutes * 60)))
-}
-
-/// As many numbers of at most four digits as are asked for, between `mark`s.
-fn numbers<const N: usize>(text: &str, mark: char) -> Option<[i64; N]> {
-    let is_number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
-    let numbers: Option<Vec<i64>> =
-        text.split(mark).map(|part| Some(part).filter(is_number)?.parse().ok()).collect();
-    numbers?.try_into().ok()
+    i64::try_from(text.parse::<jiff::Timestamp>().ok()?.as_nanosecond()).ok()
 }
