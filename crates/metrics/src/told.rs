@@ -62,36 +62,13 @@ impl ToldTally {
     /// An attempt of any phase: a warm-up is told the same limits, and what held it back delayed no figure.
     pub(crate) fn push(&mut self, sample: &Sample) {
         for limit in &sample.limits {
-            self.push_limit(limit);
+            join(&mut self.limits, limit.into(), LIMITS_MAX);
         }
         let is_measured = sample.phase == Phase::Measure;
         if let Some(ns) = sample.paced_ns.filter(|ns| is_measured && *ns > 0) {
             self.paced += 1;
             self.total_ns = self.total_ns.saturating_add(ns);
             self.longest_ns = self.longest_ns.max(ns);
-        }
-    }
-
-    fn push_limit(&mut self, told: &Limit) {
-        let is_it = |known: &ToldLimit| known.kind == told.kind && known.window_s == told.window_s;
-        let place = match self.limits.iter().position(is_it) {
-            Some(place) => place,
-            None if self.limits.len() < LIMITS_MAX => {
-                let (kind, window_s) = (told.kind, told.window_s);
-                self.limits.push(ToldLimit { kind, window_s, ..ToldLimit::default() });
-                self.limits.len() - 1
-            }
-            None => return,
-        };
-        let Some(known) = self.limits.get_mut(place) else { return };
-        known.answers += 1;
-        known.limit = told.limit.or(known.limit);
-        let least = |known: Option<u64>, told: u64| known.map_or(told, |known| known.min(told));
-        known.lowest = told.remaining.map(|left| least(known.lowest, left)).or(known.lowest);
-        if let (Some(limit @ 1..), Some(left)) = (told.limit, told.remaining) {
-            let share = left as f64 / limit as f64;
-            let share = known.lowest_share.map_or(share, |known| known.get().min(share));
-            known.lowest_share = Num::new(share);
         }
     }
 
@@ -108,25 +85,47 @@ impl ToldTally {
     }
 }
 
+impl From<&Limit> for ToldLimit {
+    fn from(told: &Limit) -> Self {
+        // Nothing of nothing is no share.
+        let of = told.limit.filter(|limit| *limit > 0).zip(told.remaining);
+        Self {
+            kind: told.kind,
+            window_s: told.window_s,
+            limit: told.limit,
+            lowest: told.remaining,
+            lowest_share: of.and_then(|(limit, left)| Num::new(left as f64 / limit as f64)),
+            answers: 1,
+        }
+    }
+}
+
 /// The limits that one target told in any of its cells.
 pub fn limits_of<'a>(cells: impl IntoIterator<Item = &'a CellSummary>) -> Vec<ToldLimit> {
     let mut all: Vec<ToldLimit> = Vec::new();
     for told in cells.into_iter().flat_map(|cell| &cell.limits) {
-        let is_it = |known: &&mut ToldLimit| known.kind == told.kind && known.window_s == told.window_s;
-        match all.iter_mut().find(is_it) {
-            Some(known) => {
-                known.answers += told.answers;
-                known.limit = told.limit.or(known.limit);
-                known.lowest = [known.lowest, told.lowest].into_iter().flatten().min();
-                let shares = [known.lowest_share, told.lowest_share];
-                known.lowest_share =
-                    shares.into_iter().flatten().min_by(|one, other| one.get().total_cmp(&other.get()));
-            }
-            None => all.push(told.clone()),
-        }
+        join(&mut all, told.clone(), usize::MAX);
     }
     all.sort_by_key(|limit| (limit.kind, limit.window_s));
     all
+}
+
+/// Adds what was told later to the same limit among `all`, or as one of its own while they are fewer than `most`.
+fn join(all: &mut Vec<ToldLimit>, told: ToldLimit, most: usize) {
+    let is_it = |known: &&mut ToldLimit| known.kind == told.kind && known.window_s == told.window_s;
+    let has_room = all.len() < most;
+    match all.iter_mut().find(is_it) {
+        Some(known) => {
+            known.answers += told.answers;
+            known.limit = told.limit.or(known.limit);
+            known.lowest = [known.lowest, told.lowest].into_iter().flatten().min();
+            let shares = [known.lowest_share, told.lowest_share];
+            known.lowest_share =
+                shares.into_iter().flatten().min_by(|one, other| one.get().total_cmp(&other.get()));
+        }
+        None if has_room => all.push(told),
+        None => {}
+    }
 }
 
 #[cfg(test)]
