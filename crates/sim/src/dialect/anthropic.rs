@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Address, Refused, Speak, Writer, contents, object, text_of};
+use super::{Address, Refused, SIGNATURE, Speak, Writer, conversation, object};
 use crate::ask::Wishes;
 use crate::chunk::{Facts, Usage, Whole};
 use crate::http::Head;
@@ -43,9 +43,7 @@ impl Speak for Anthropic {
     }
 
     fn prompt_text(&self, body: &Value) -> String {
-        let system = body.get("system").map(text_of);
-        let texts: Vec<_> = system.into_iter().chain(contents(body.get("messages"))).collect();
-        texts.join("\n\n")
+        conversation(body)
     }
 
     fn writer<'a>(&self, facts: Facts<'a>) -> Box<dyn Writer + 'a> {
@@ -91,9 +89,6 @@ impl Speak for Anthropic {
         ]
     }
 }
-
-/// Stands for the signature of what was thought.
-const SIGNATURE: &str = "c2lt";
 
 #[derive(Deserialize)]
 struct Body<'a> {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Address, Refused, Speak, Writer, contents, object, segment, text_of};
+use super::{Address, Refused, SIGNATURE, Speak, Writer, conversation, object, segment};
 use crate::ask::Wishes;
 use crate::chunk::{Facts, Usage, Whole};
 use crate::http::Head;
@@ -46,9 +46,7 @@ impl Speak for Bedrock {
     }
 
     fn prompt_text(&self, body: &Value) -> String {
-        let system = body.get("system").map(text_of);
-        let texts: Vec<_> = system.into_iter().chain(contents(body.get("messages"))).collect();
-        texts.join("\n\n")
+        conversation(body)
     }
 
     fn writer<'a>(&self, facts: Facts<'a>) -> Box<dyn Writer + 'a> {
@@ -100,8 +98,6 @@ impl Speak for Bedrock {
     }
 }
 
-/// Stands for the signature of what was thought.
-const SIGNATURE: &str = "c2lt";
 /// The name of the one call.
 const TOOL_USE: &str = "tooluse_sim";
 

@@ -186,6 +186,9 @@ pub(crate) trait Writer {
     fn event(&mut self, say: Say) -> Vec<u8>;
 }
 
+/// Stands for the signature of what was thought.
+const SIGNATURE: &str = "c2lt";
+
 /// The text of a message's content, which is a string or a list of parts.
 fn text_of(content: &Value) -> String {
     match content {
@@ -201,6 +204,13 @@ fn text_of(content: &Value) -> String {
 fn contents(messages: Option<&Value>) -> Vec<String> {
     let messages = messages.and_then(Value::as_array).into_iter().flatten();
     messages.filter_map(|message| message.get("content")).map(text_of).collect()
+}
+
+/// The texts of `system` and of all messages, a blank line between two.
+fn conversation(body: &Value) -> String {
+    let system = body.get("system").map(text_of);
+    let texts: Vec<_> = system.into_iter().chain(contents(body.get("messages"))).collect();
+    texts.join("\n\n")
 }
 
 /// A segment of a path, its percent signs decoded; what is no UTF-8 then is replaced.
