@@ -128,14 +128,16 @@ impl Asker {
     /// The same with the prompt's tokens counted, all of the body taken for them: its JSON stands for the chat template's
     /// own tokens. Milliseconds for a long prompt.
     pub(crate) fn counted(&self, prepared: &Prepared) -> Need {
-        let body = String::from_utf8_lossy(&prepared.request.body);
-        self.need_of(self.tokenizer.count(&body), prepared)
+        self.need_of(self.body_tokens(prepared), prepared)
     }
 
     /// What it may take of the limits that a target tells, with the prompt's tokens counted as in [`Asker::counted`].
     pub(crate) fn counted_weight(&self, prepared: &Prepared) -> Weight {
-        let body = String::from_utf8_lossy(&prepared.request.body);
-        Weight::of(self.tokenizer.count(&body), prepared.max_tokens)
+        Weight::of(self.body_tokens(prepared), prepared.max_tokens)
+    }
+
+    fn body_tokens(&self, prepared: &Prepared) -> u64 {
+        self.tokenizer.count(&String::from_utf8_lossy(&prepared.request.body))
     }
 
     fn need_of(&self, input: u64, prepared: &Prepared) -> Need {
