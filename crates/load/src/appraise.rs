@@ -222,7 +222,7 @@ fn head(sample: &mut Sample, received: &Received) {
     let flags = [
         ("compressed", received.compressed),
         ("stamp_bound", received.stamp_bound),
-        ("throttled", is_throttled),
+        (metrics::THROTTLED, is_throttled),
     ];
     for (flag, set) in flags {
         if set {

@@ -7,7 +7,7 @@ use inferometer_record::{Events, Phase, Sample, Status};
 use crate::causes::Causes;
 use crate::checks::Seen;
 use crate::context::CellContext;
-use crate::fill::{has_flag, streamed_tokens};
+use crate::fill::{THROTTLED, has_flag, streamed_tokens};
 use crate::histogram::Histogram;
 use crate::money::Money;
 use crate::row::{Row, is_useful};
@@ -160,9 +160,6 @@ impl CellAccumulator {
         finish::cell(self).summary
     }
 }
-
-/// The flag of an attempt that was refused because too much was asked.
-const THROTTLED: &str = "throttled";
 
 /// (characters − those of the first event) / (last − first) of an ok stream, per second.
 fn char_speed(sample: &Sample, events: Option<&Events>) -> Option<f64> {

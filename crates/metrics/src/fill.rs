@@ -119,6 +119,9 @@ fn is_coalesced(events: &[Stamped]) -> bool {
 /// The flag of an attempt that asked for vectors: it has no output tokens, be it ok or failed.
 pub const VECTORS: &str = "vectors";
 
+/// The flag of an attempt that was refused because too much was asked.
+pub const THROTTLED: &str = "throttled";
+
 pub(crate) fn has_flag(sample: &Sample, name: &str) -> bool {
     sample.flags.iter().any(|flag| flag == name)
 }

@@ -56,7 +56,7 @@ pub use condition::Condition;
 pub use context::{Arrival, CellContext, Window};
 pub use decide::{Candidate, Certainty, Decision, Fallback, Lever, RetryAdvice, Setting, Settings, Spread};
 pub use episode::{Bursts, ColdStart, ColdStarts, role};
-pub use fill::{Stamped, VECTORS, events_of, fill};
+pub use fill::{Stamped, THROTTLED, VECTORS, events_of, fill};
 pub use gate::{Gate, GateError, GateOutcome, GateResult, Op};
 pub use health::{Ceiling, ClientHealth, Lateness};
 pub use hold_against::hold_against;

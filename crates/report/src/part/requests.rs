@@ -87,7 +87,7 @@ const NO_NEWS: [&str; 7] = [
     "capped",
     "empty",
     "logprobs",
-    "throttled",
+    inferometer_metrics::THROTTLED,
     inferometer_metrics::VECTORS,
 ];
 
