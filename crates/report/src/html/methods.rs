@@ -1,7 +1,7 @@
 //! How it was measured: each definition used, the protocol, and whether the client was good enough.
 
 use askama::Template;
-use inferometer_metrics::{CellSummary, CheckState, limits_of, name};
+use inferometer_metrics::{CellSummary, CheckState, name};
 use serde_json::Value;
 
 use crate::number::{count, counted, digits, time};
@@ -217,22 +217,15 @@ fn targets(story: &Story<'_>) -> Option<Table> {
 
 /// The limits that each target told, and what the pacer held back to keep under them.
 fn told_limits(story: &Story<'_>) -> Table {
-    let mut rows: Vec<Row> = Vec::new();
-    for cell in &story.summary.cells {
-        if rows.iter().any(|row| row.head == cell.target) {
-            continue;
-        }
-        let own = || story.summary.cells.iter().filter(|other| other.target == cell.target);
-        let told = limits::told(&limits_of(own())).unwrap_or_else(|| limits::NOT_TOLD.to_owned());
-        let throttled: u64 = own().map(|cell| cell.counts.throttled).sum();
-        let paced: Vec<String> = own().filter_map(|cell| cell.pacing.as_ref()).map(limits::paced).collect();
-        rows.push(Row {
-            head: cell.target.clone(),
-            color: story.color(&cell.target),
-            cells: vec![Cell::text(told), Cell::text(count(throttled)), Cell::text(paced.join("; "))],
+    let row = |of: limits::OfTarget<'_>| {
+        let told = of.told.unwrap_or_else(|| limits::NOT_TOLD.to_owned());
+        Row {
+            head: of.target.to_owned(),
+            color: story.color(of.target),
+            cells: vec![Cell::text(told), Cell::text(count(of.throttled)), Cell::text(of.paced.join("; "))],
             ..Row::default()
-        });
-    }
+        }
+    };
     Table {
         id: "limits".to_owned(),
         caption: "Limits of requests and tokens, as the targets’ answers told them".to_owned(),
@@ -242,7 +235,7 @@ fn told_limits(story: &Story<'_>) -> Table {
             Column::number("Throttled", "attempts"),
             Column::text("Held back by us"),
         ],
-        rows,
+        rows: limits::by_target(&story.summary.cells).into_iter().map(row).collect(),
     }
 }
 

@@ -18,25 +18,47 @@ pub(super) fn fact(cell: &CellSummary) -> Fact {
 
 /// Both of each target that has something to say, where no cell says it by itself.
 pub(super) fn of_all(cells: &[CellSummary]) -> Fact {
+    let lines = by_target(cells).into_iter().filter_map(|of| {
+        let told = of.told.or_else(|| (of.throttled > 0).then(|| NOT_TOLD.to_owned()));
+        let said: Vec<String> = told.into_iter().chain(of.paced).collect();
+        (!said.is_empty()).then(|| Text::from(format!("{}: {}", of.target, said.join("; "))))
+    });
+    Fact { label: "limits", lines: lines.collect() }
+}
+
+/// What all cells of one target say of its limits.
+pub(crate) struct OfTarget<'a> {
+    pub(crate) target: &'a str,
+    /// Nothing where no answer told any.
+    pub(crate) told: Option<String>,
+    /// Attempts refused because too much was asked.
+    pub(crate) throttled: u64,
+    /// What our own pacer held back, by cell.
+    pub(crate) paced: Vec<String>,
+}
+
+/// Each target, in the order in which they first come.
+pub(crate) fn by_target(cells: &[CellSummary]) -> Vec<OfTarget<'_>> {
     let mut targets: Vec<&str> = Vec::new();
     for cell in cells {
         if !targets.contains(&cell.target.as_str()) {
             targets.push(&cell.target);
         }
     }
-    let lines = targets.into_iter().filter_map(|target| {
+    let of = |target| {
         let own = || cells.iter().filter(|cell| cell.target == target);
-        let is_throttled = own().any(|cell| cell.counts.throttled > 0);
-        let told = told(&limits_of(own())).or_else(|| is_throttled.then(|| NOT_TOLD.to_owned()));
-        let paced = own().filter_map(|cell| cell.pacing.as_ref()).map(paced);
-        let said: Vec<String> = told.into_iter().chain(paced).collect();
-        (!said.is_empty()).then(|| Text::from(format!("{target}: {}", said.join("; "))))
-    });
-    Fact { label: "limits", lines: lines.collect() }
+        OfTarget {
+            target,
+            told: told(&limits_of(own())),
+            throttled: own().map(|cell| cell.counts.throttled).sum(),
+            paced: own().filter_map(|cell| cell.pacing.as_ref()).map(paced).collect(),
+        }
+    };
+    targets.into_iter().map(of).collect()
 }
 
 /// `limits told: 500 requests/min, 30,000 tokens/min; lowest left 12 %`.
-pub(crate) fn told(limits: &[ToldLimit]) -> Option<String> {
+fn told(limits: &[ToldLimit]) -> Option<String> {
     let known: Vec<String> = limits.iter().filter_map(limit).collect();
     if known.is_empty() {
         return None;
@@ -74,7 +96,7 @@ fn window(seconds: u64) -> String {
 }
 
 /// What our own pacer held back.
-pub(crate) fn paced(pacing: &Pacing) -> String {
+fn paced(pacing: &Pacing) -> String {
     let seconds = |seconds: f64| Num::new(seconds * 1e3).map_or_else(|| NONE.to_owned(), time);
     format!(
         "paced under them: {} waited {} in all, {} at most; in no latency, but in the time that rates are of",
