@@ -95,7 +95,7 @@ pub(crate) async fn run<C: Connect>(
         ticket.hear(&told, body.received.is_throttled(None, None, &told), rules.clock.now());
     }
     let ended = poll_fn(|cx| {
-        if let Poll::Ready(ended) = body.poll_frames(&mut exchange, true, cx) {
+        if let Poll::Ready(ended) = body.poll_reads(&mut exchange, true, cx) {
             return Poll::Ready(ended);
         }
         guard.rearm(trace, body.reading);
@@ -151,7 +151,7 @@ impl Completing {
     }
 
     fn poll_ended(&mut self, timer: &mut Deadline, cx: &mut Context<'_>) -> Poll<Ended> {
-        if let Poll::Ready(Some(ended)) = self.body.poll_frames(&mut self.exchange, false, cx) {
+        if let Poll::Ready(Some(ended)) = self.body.poll_reads(&mut self.exchange, false, cx) {
             return Poll::Ready(ended);
         }
         timer.set(Some(match self.body.reading {
@@ -212,17 +212,17 @@ impl Body {
         }
     }
 
-    /// Takes the frames that are there. Ready with how the body ended or, where `until_complete`, with nothing as soon as
-    /// the answer is complete.
-    fn poll_frames(
+    /// Takes what is there, read by read. Ready with how the body ended or, where `until_complete`, with nothing as soon
+    /// as the answer is complete.
+    fn poll_reads(
         &mut self,
         exchange: &mut Exchange,
         until_complete: bool,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Ended>> {
         loop {
-            match ready!(exchange.poll_next(cx)) {
-                Some(Ok(frame)) => self.take(&frame),
+            match ready!(exchange.poll_read(cx, &mut |data, at| self.take(data, at))) {
+                Some(Ok(())) => {}
                 Some(Err(error)) => return Poll::Ready(Some(Ended::Failed(error))),
                 None => return Poll::Ready(Some(Ended::Whole)),
             }
@@ -232,21 +232,21 @@ impl Body {
         }
     }
 
-    fn take(&mut self, frame: &transport::Frame) {
-        let (events, at_ns) = (&mut self.events, frame.at.as_nanos());
-        self.decoder.feed(&frame.data, &mut |event| stamp(events, at_ns, event));
+    fn take(&mut self, data: &[u8], at: Mono) {
+        let (events, at_ns) = (&mut self.events, at.as_nanos());
+        self.decoder.feed(data, &mut |event| stamp(events, at_ns, event));
         self.reading = match self.decoder.progress() {
             Progress::Open => {
                 self.completed = None;
-                Reading::Body { last_read: frame.at, output: !self.events.is_empty() }
+                Reading::Body { last_read: at, output: !self.events.is_empty() }
             }
             // Counted from the first such read: whatever still trickles in makes the wait no longer.
             Progress::Finished => {
-                let completed = *self.completed.get_or_insert(frame.at);
+                let completed = *self.completed.get_or_insert(at);
                 Reading::Complete { until: completed + DRAIN_AFTER_FINISH }
             }
             Progress::Done => {
-                let completed = self.completed.filter(|_| self.done).unwrap_or(frame.at);
+                let completed = self.completed.filter(|_| self.done).unwrap_or(at);
                 (self.completed, self.done) = (Some(completed), true);
                 Reading::Complete { until: completed + DRAIN_AFTER_DONE }
             }

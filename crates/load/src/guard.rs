@@ -38,16 +38,30 @@ pub(crate) struct Guard<'a> {
     at: Mono,
     limit: Limit,
     timer: Deadline,
+    /// Output flows and no limit is counted from the last read: further reads move nothing.
+    is_settled: bool,
 }
 
 impl<'a> Guard<'a> {
     pub(crate) fn new(rules: &'a Rules<'a>, start: Mono) -> Self {
-        Self { rules, start, at: Mono::default(), limit: Limit::Total, timer: Deadline::new(rules.clock) }
+        Self {
+            rules,
+            start,
+            at: Mono::default(),
+            limit: Limit::Total,
+            timer: Deadline::new(rules.clock),
+            is_settled: false,
+        }
     }
 
     /// Sets the timer to the nearest limit that now holds.
     pub(crate) fn rearm(&mut self, trace: &Trace, reading: Reading) {
         let timeouts = &self.rules.shard.timeouts;
+        let is_settled = timeouts.idle.is_none() && matches!(reading, Reading::Body { output: true, .. });
+        if is_settled && std::mem::replace(&mut self.is_settled, is_settled) {
+            return;
+        }
+        self.is_settled = is_settled;
         let mut nearest = (self.start + timeouts.total, Limit::Total);
         let mut consider = |at: Mono, limit: Limit| {
             if at < nearest.0 {

@@ -1,15 +1,17 @@
 //! Sending: a connection found or made, the request, the head of the answer.
 
 use std::fmt;
+use std::io;
 use std::rc::Rc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, HOST, PROXY_AUTHORIZATION};
 use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version, response};
 use inferometer_clock::Clock;
 
 use crate::exchange::Source;
+use crate::http1::Outgoing;
 use crate::open::open;
 use crate::payload::Payload;
 use crate::proxy::Route;
@@ -58,6 +60,7 @@ struct Inner<C> {
     authority: Authority,
     host: HeaderValue,
     idle: Rc<http1::Pool>,
+    scratch: Rc<http1::Scratch>,
     shared: http2::Slots,
 }
 
@@ -79,6 +82,7 @@ impl<C: Connect> Client<C> {
                 authority,
                 host,
                 idle: Rc::default(),
+                scratch: Rc::default(),
                 shared: http2::Slots::default(),
             }),
         })
@@ -147,32 +151,32 @@ impl<C: Connect> Inner<C> {
         {
             trace.set_reused(true);
             let before = connection.stamps().delivered();
-            let answer = connection.round_trip(self.dress(request, connection.stamps(), trace)?).await;
+            let answer = connection.round_trip(self.outgoing(request, trace)?).await;
             if answer.is_ok() || connection.stamps().delivered() > before {
                 return self.exchange_http1(connection, answer, trace, Some(pool));
             }
             trace.add_stale();
         }
         let mut connection = self.open_http1(trace).await?;
-        let answer = connection.round_trip(self.dress(request, connection.stamps(), trace)?).await;
+        let answer = connection.round_trip(self.outgoing(request, trace)?).await;
         self.exchange_http1(connection, answer, trace, pool)
     }
 
     async fn open_http1(&self, trace: &Trace) -> Result<Box<http1::Connection>, Error> {
         let stream = open(&self.connect, &self.target, &self.clock, trace).await?;
-        http1::Connection::new(stream).await.map_err(|cause| Error::head(self.target.peer(), cause))
+        Ok(http1::Connection::new(stream, &self.scratch))
     }
 
     fn exchange_http1(
         &self,
         connection: Box<http1::Connection>,
-        answer: hyper::Result<http::Response<hyper::body::Incoming>>,
+        answer: io::Result<response::Parts>,
         trace: &Trace,
         pool: Option<&Rc<http1::Pool>>,
     ) -> Result<Exchange, Error> {
-        let answer = answer.map_err(|cause| Error::head(self.target.peer(), cause))?;
+        let head = answer.map_err(|cause| Error::head1(self.target.peer(), cause))?;
         let stamps = Rc::clone(connection.stamps());
-        let (head, source) = Source::http1(connection, pool.map(Rc::clone), answer);
+        let source = Source::Http1 { connection: Some(connection), pool: pool.map(Rc::clone) };
         Exchange::new(head, source, &stamps, &self.target, trace)
     }
 
@@ -234,11 +238,20 @@ impl<C: Connect> Inner<C> {
                 self.shared.retire(&lease);
             }
         })?;
-        let (head, source) = Source::http2(lease, answer);
+        let (head, body) = answer.into_parts();
+        let source = Source::Http2 { body, _lease: lease };
         Ok(Exchange::new(head, source, &stamps, &self.target, trace)?)
     }
 
-    /// The request as it goes out on a connection.
+    /// The request as it goes out on HTTP/1.1.
+    fn outgoing(&self, request: &Request, trace: &Trace) -> Result<Outgoing, Error> {
+        let mut headers = self.headers(request);
+        headers.entry(HOST).or_insert_with(|| self.host.clone());
+        let uri = self.uri(&request.path)?;
+        Ok(Outgoing::new(&request.method, &uri, &headers, request.body.clone(), trace))
+    }
+
+    /// The request as it goes out on HTTP/2.
     fn dress(
         &self,
         request: &Request,
@@ -248,6 +261,13 @@ impl<C: Connect> Inner<C> {
         let mut dressed = http::Request::new(Payload::new(request.body.clone(), stamps, trace));
         *dressed.method_mut() = request.method.clone();
         *dressed.uri_mut() = self.uri(&request.path)?;
+        *dressed.version_mut() = Version::HTTP_2;
+        *dressed.headers_mut() = self.headers(request);
+        Ok(dressed)
+    }
+
+    /// The headers of both.
+    fn headers(&self, request: &Request) -> HeaderMap {
         let mut headers = request.headers.clone();
         for (name, value) in &mut headers {
             if carries_credentials(name) {
@@ -255,18 +275,12 @@ impl<C: Connect> Inner<C> {
             }
         }
         headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
-        if self.target.version() == HttpVersion::Http1 {
-            headers.entry(HOST).or_insert_with(|| self.host.clone());
-        } else {
-            *dressed.version_mut() = Version::HTTP_2;
-        }
         if let Route::Forward(proxy) = self.target.route()
             && let Some(authorization) = &proxy.authorization
         {
             headers.insert(PROXY_AUTHORIZATION, authorization.clone());
         }
-        *dressed.headers_mut() = headers;
-        Ok(dressed)
+        headers
     }
 
     /// A path for the origin itself on HTTP/1.1; the whole URL for a proxy and on HTTP/2.

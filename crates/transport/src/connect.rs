@@ -5,10 +5,9 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 use inferometer_clock::Clock;
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 
@@ -16,22 +15,9 @@ use crate::target::host_port;
 use crate::{Error, Kind, Trace, error, eyeballs};
 
 /// A byte stream, as a connector makes it.
-pub trait Pipe: AsyncRead + AsyncWrite + Unpin + 'static {
-    /// Pending where a read would find nothing now; the task is then woken as by that read. Ready where it may find
-    /// something, or where the stream cannot tell.
-    fn poll_readable(&self, _cx: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
-    }
-}
+pub trait Pipe: AsyncRead + AsyncWrite + Unpin + 'static {}
 
-impl Pipe for TcpStream {
-    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
-        // What a read fails with is the read's to say.
-        self.poll_read_ready(cx).map(drop)
-    }
-}
-
-impl Pipe for DuplexStream {}
+impl<T: AsyncRead + AsyncWrite + Unpin + 'static> Pipe for T {}
 
 /// Makes byte streams. [`Sockets`] in earnest; tests give in-memory pipes, under which virtual time can run. Proxy
 /// tunnels, TLS and HTTP are laid over what it returns.

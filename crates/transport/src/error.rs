@@ -106,16 +106,27 @@ impl Error {
         Self::new(kind, format!("{peer} {what}: {}", chain(&cause))).caused_by(cause)
     }
 
+    /// As [`Error::head`], on HTTP/1.1: what cannot be read is invalid data, and all else the connection's end.
+    pub(crate) fn head1(peer: &str, cause: io::Error) -> Self {
+        let (kind, what) = if cause.kind() == io::ErrorKind::InvalidData {
+            (Kind::Protocol, "does not answer with HTTP that can be read")
+        } else {
+            (Kind::Closed, "closed the connection before it answered")
+        };
+        Self::new(kind, format!("{peer} {what}: {}", chain(&cause))).caused_by(cause)
+    }
+
     /// An answer of `peer` whose body broke off.
-    pub(crate) fn body(peer: &str, cause: hyper::Error) -> Self {
-        let unreadable = find::<io::Error>(&cause)
+    pub(crate) fn body(peer: &str, cause: impl Into<Cause>) -> Self {
+        let cause = cause.into();
+        let unreadable = find::<io::Error>(&*cause)
             .is_some_and(|io| matches!(io.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput));
         let (kind, what) = if unreadable {
             (Kind::Protocol, "sent a body that cannot be read")
         } else {
             (Kind::Body, "broke its answer off in the body")
         };
-        Self::new(kind, format!("{peer} {what}: {}", chain(&cause))).caused_by(cause)
+        Self::new(kind, format!("{peer} {what}: {}", chain(&*cause))).caused_by(cause)
     }
 }
 

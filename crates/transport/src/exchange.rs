@@ -1,15 +1,16 @@
-//! An answer, frame by frame.
+//! An answer, read by read.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
-use std::mem;
+use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
-use http::{HeaderMap, Response, StatusCode, Version, response};
+use http::header::CONTENT_ENCODING;
+use http::{HeaderMap, StatusCode, Version, response};
 use hyper::body::{Body, Incoming};
 use inferometer_clock::Mono;
 
@@ -29,15 +30,16 @@ pub struct Frame {
 /// An answer whose head is in. Read to its end it gives its connection back; dropped before, it closes it (HTTP/1.1) or
 /// resets its stream (HTTP/2).
 pub struct Exchange {
-    head: response::Parts,
     source: Source,
-    inflate: Option<Inflate>,
-    /// Compressed bytes of the last frame that are not decoded yet, and that frame's stamp.
-    undecoded: (Bytes, Mono),
-    ended: bool,
     stamps: Rc<Stamps>,
-    target: Target,
     trace: Trace,
+    inflate: Option<Inflate>,
+    ended: bool,
+    head: response::Parts,
+    target: Target,
+    /// What [`Exchange::next`] has read and not given yet, and the failure behind it.
+    waiting: VecDeque<Frame>,
+    failure: Option<Error>,
 }
 
 /// The head's first line; headers may hold cookies.
@@ -49,28 +51,8 @@ impl fmt::Debug for Exchange {
 
 /// Where the body comes from.
 pub(crate) enum Source {
-    Http1 {
-        connection: Option<Box<http1::Connection>>,
-        pool: Option<Rc<http1::Pool>>,
-        body: Incoming,
-        in_chunks: bool,
-        next: Next,
-    },
-    Http2 {
-        body: Incoming,
-        _lease: http2::Lease,
-    },
-}
-
-/// Where the next bytes of an HTTP/1.1 body are to be looked for first.
-#[derive(Clone, Copy)]
-pub(crate) enum Next {
-    /// In the body: hyper may hold a frame.
-    Body,
-    /// In the socket, which hyper reads when it is driven: it holds none.
-    Driver,
-    /// In the socket, without hyper: the frame taken last was the last of its read.
-    Socket,
+    Http1 { connection: Option<Box<http1::Connection>>, pool: Option<Rc<http1::Pool>> },
+    Http2 { body: Incoming, _lease: http2::Lease },
 }
 
 impl Exchange {
@@ -87,11 +69,12 @@ impl Exchange {
             inflate: decoder(&head.headers, target.peer())?,
             head,
             source,
-            undecoded: (Bytes::new(), Mono::default()),
             ended: false,
             stamps: Rc::clone(stamps),
             target: target.clone(),
             trace: trace.clone(),
+            waiting: VecDeque::new(),
+            failure: None,
         })
     }
 
@@ -121,87 +104,95 @@ impl Exchange {
     }
 
     /// The next frame; `None` once the body has ended as it should. After an error nothing follows. Safe to drop and call
-    /// again.
+    /// again. Each frame is a copy: who reads a stream that is measured uses [`Exchange::poll_read`].
     pub async fn next(&mut self) -> Option<Result<Frame, Error>> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    /// As [`Exchange::next`], for hand-written futures.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame, Error>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame, Error>>> {
         loop {
-            if !self.undecoded.0.is_empty() {
-                match self.decode() {
-                    Ok(None) => {}
-                    decoded => return Poll::Ready(decoded.transpose()),
-                }
-                continue;
+            if let Some(frame) = self.waiting.pop_front() {
+                return Poll::Ready(Some(Ok(frame)));
             }
-            if self.ended {
-                return Poll::Ready(None);
+            if let Some(error) = self.failure.take() {
+                return Poll::Ready(Some(Err(error)));
             }
-            match ready!(self.source.poll_data(cx)) {
-                Some(Ok(data)) if data.is_empty() => {}
-                Some(Ok(data)) => {
-                    let at = self.stamps.last_read();
-                    self.trace.set_byte(at);
-                    // Until the request is out hyper has to be driven for its sake too.
-                    self.source.note_frame(&data, self.trace.sent().is_some());
-                    if self.inflate.is_none() {
-                        return Poll::Ready(Some(Ok(Frame { data, at })));
-                    }
-                    self.undecoded = (data, at);
-                }
-                Some(Err(cause)) => return Poll::Ready(Some(Err(self.broken(cause)))),
-                None => return Poll::Ready(self.finish(cx)),
+            let mut waiting = std::mem::take(&mut self.waiting);
+            let read = self.poll_read(cx, &mut |data, at| {
+                waiting.push_back(Frame { data: Bytes::copy_from_slice(data), at });
+            });
+            self.waiting = waiting;
+            match ready!(read) {
+                Some(read) => self.failure = read.err(),
+                None if self.waiting.is_empty() => return Poll::Ready(None),
+                None => {}
             }
         }
     }
 
-    /// Decodes on in the last frame; `None` where nothing came out of it yet.
-    fn decode(&mut self) -> Result<Option<Frame>, Error> {
-        let (input, at) = (&mut self.undecoded.0, self.undecoded.1);
-        let Some(inflate) = &mut self.inflate else { return Ok(None) };
-        match inflate.step(input) {
-            Ok(data) if data.is_empty() => Ok(None),
-            Ok(data) => Ok(Some(Frame { data, at })),
-            Err(cause) => {
-                self.undecoded.0.clear();
-                self.ended = true;
-                self.source.close();
-                let peer = self.target.peer();
-                let message = format!("{peer} sent a body whose compression cannot be read: {cause}");
-                Err(Error::new(Kind::Protocol, message).caused_by(cause))
+    /// Reads once, at most, and tells each piece of the body in it to `sink`, with the stamp of a [`Frame`]. Ready with
+    /// `None` once the body has ended as it should, the last pieces told; after an error nothing follows. While it is
+    /// pending everything that came has been told.
+    pub fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        sink: &mut dyn FnMut(&[u8], Mono),
+    ) -> Poll<Option<Result<(), Error>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let Self { source, stamps, trace, inflate, target, .. } = self;
+        let mut inflated = Ok(());
+        let read = source.poll_read(cx, target.peer(), &mut |data| {
+            let at = stamps.last_read();
+            trace.set_byte(at);
+            match inflate {
+                None => sink(data, at),
+                Some(inflate) if inflated.is_ok() => {
+                    inflated = inflate.feed(data, &mut |data| sink(data, at));
+                }
+                Some(_) => {}
             }
+        });
+        if let Err(cause) = inflated {
+            return Poll::Ready(Some(Err(self.garbled(cause))));
+        }
+        match ready!(read) {
+            Ok(true) => Poll::Ready(Some(Ok(()))),
+            Ok(false) => Poll::Ready(self.finish(sink).err().map(Err)),
+            Err(error) => Poll::Ready(Some(Err(self.broken(error)))),
         }
     }
 
     /// The body is over: its connection goes back, and the decoder says whether it is at its end too.
-    fn finish(&mut self, cx: &mut Context<'_>) -> Option<Result<Frame, Error>> {
+    fn finish(&mut self, sink: &mut dyn FnMut(&[u8], Mono)) -> Result<(), Error> {
         self.ended = true;
-        let framed = self.head.version != Version::HTTP_10 && self.head.version != Version::HTTP_11
-            || self.head.headers.contains_key(CONTENT_LENGTH)
-            || self.head.headers.contains_key(TRANSFER_ENCODING);
         let last = self.stamps.last_read();
-        let at = if framed { last } else { self.stamps.closed().unwrap_or(last) };
+        let at = if self.source.ends_itself() { last } else { self.stamps.closed().unwrap_or(last) };
         self.trace.set_body_end(at);
-        self.source.give_back(cx);
+        self.source.give_back();
         // A body without a byte (a 204, say) has nothing to decompress.
-        self.trace.byte()?;
-        match self.inflate.as_mut()?.finish() {
-            Ok(data) if data.is_empty() => None,
-            Ok(data) => Some(Ok(Frame { data, at })),
-            Err(cause) => {
-                let message = format!("{} broke its compressed body off", self.target.peer());
-                Some(Err(Error::new(Kind::Body, message).caused_by(cause)))
-            }
-        }
+        let Some(inflate) = self.inflate.as_mut().filter(|_| self.trace.byte().is_some()) else {
+            return Ok(());
+        };
+        inflate.finish(&mut |data| sink(data, at)).map_err(|cause| {
+            let message = format!("{} broke its compressed body off", self.target.peer());
+            Error::new(Kind::Body, message).caused_by(cause)
+        })
     }
 
-    fn broken(&mut self, cause: hyper::Error) -> Error {
+    fn garbled(&mut self, cause: io::Error) -> Error {
+        self.ended = true;
+        self.source.close();
+        let message = format!("{} sent a body whose compression cannot be read: {cause}", self.target.peer());
+        Error::new(Kind::Protocol, message).caused_by(cause)
+    }
+
+    fn broken(&mut self, error: Error) -> Error {
         self.ended = true;
         self.source.close();
         self.trace.set_body_end(self.stamps.closed().unwrap_or(self.stamps.last_read()));
-        Error::body(self.target.peer(), cause)
+        error
     }
 }
 
@@ -220,62 +211,45 @@ fn decoder(headers: &HeaderMap, peer: &str) -> Result<Option<Inflate>, Error> {
 }
 
 impl Source {
-    pub(crate) fn http1(
-        connection: Box<http1::Connection>,
-        pool: Option<Rc<http1::Pool>>,
-        answer: Response<Incoming>,
-    ) -> (response::Parts, Self) {
-        let (head, body) = answer.into_parts();
-        let in_chunks = head.headers.get(TRANSFER_ENCODING).is_some_and(|last| last == "chunked");
-        (head, Self::Http1 { connection: Some(connection), pool, body, in_chunks, next: Next::Body })
-    }
-
-    pub(crate) fn http2(lease: http2::Lease, answer: Response<Incoming>) -> (response::Parts, Self) {
-        let (head, body) = answer.into_parts();
-        (head, Self::Http2 { body, _lease: lease })
-    }
-
-    /// The body's next bytes. On HTTP/1.1: what hyper holds already, else what the connection delivers when it is driven
-    /// now. While a frame waits hyper does not read on, so that the last read is the frame's.
-    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Bytes>>> {
+    /// One read at most; whether more may follow.
+    fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        peer: &str,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Poll<Result<bool, Error>> {
         match self {
-            Self::Http2 { body, .. } => poll_body(body, cx),
-            Self::Http1 { connection, body, next, .. } => {
-                // Only driving makes the body ready, and driving happens here: a waker for it would wake this very task
-                // once more for every frame.
-                let idle = &mut Context::from_waker(Waker::noop());
-                let first = mem::replace(next, Next::Driver);
-                if matches!(first, Next::Body)
-                    && let ready @ Poll::Ready(_) = poll_body(body, idle)
-                {
-                    *next = Next::Body;
-                    return ready;
-                }
-                if let Some(connection) = connection {
-                    // Once a frame: hyper sees to whatever wakes the task then.
-                    if matches!(first, Next::Socket) {
-                        ready!(connection.poll_readable(cx));
-                    }
-                    connection.poll_drive(cx);
-                }
-                poll_body(body, idle)
+            Self::Http1 { connection: Some(connection), .. } => {
+                connection.poll_body(cx, sink).map_err(|cause| Error::body(peer, cause))
+            }
+            Self::Http1 { connection: None, .. } => Poll::Ready(Ok(false)),
+            Self::Http2 { body, .. } => {
+                let Some(frame) = ready!(Pin::new(body).poll_frame(cx)) else {
+                    return Poll::Ready(Ok(false));
+                };
+                let frame = frame.map_err(|cause| Error::body(peer, cause))?;
+                // Trailers are passed over.
+                frame.data_ref().into_iter().filter(|data| !data.is_empty()).for_each(|data| sink(data));
+                Poll::Ready(Ok(true))
             }
         }
     }
 
-    /// Notes that `data` was taken last, and whether the request is out.
-    fn note_frame(&mut self, data: &[u8], is_sent: bool) {
-        let Self::Http1 { connection, body, in_chunks, next, .. } = self else { return };
-        let is_spent = |connection: &http1::Connection| connection.is_spent_by(data, *in_chunks);
-        let waits = is_sent && !body.is_end_stream() && connection.as_deref().is_some_and(is_spent);
-        *next = if waits { Next::Socket } else { Next::Body };
+    /// Whether the body's end shows without the connection being closed.
+    fn ends_itself(&self) -> bool {
+        match self {
+            Self::Http1 { connection, .. } => {
+                connection.as_ref().is_none_or(|connection| connection.ends_itself())
+            }
+            Self::Http2 { .. } => true,
+        }
     }
 
     /// Keeps the connection for a further request where it can take one.
-    fn give_back(&mut self, cx: &mut Context<'_>) {
-        let Self::Http1 { connection, pool: Some(pool), .. } = self else { return self.close() };
-        if let Some(mut connection) = connection.take()
-            && connection.poll_ready(cx)
+    fn give_back(&mut self) {
+        if let Self::Http1 { connection, pool } = self
+            && let (Some(connection), Some(pool)) = (connection.take(), pool)
+            && connection.is_reusable()
         {
             pool.put(connection);
         }
@@ -284,21 +258,6 @@ impl Source {
     fn close(&mut self) {
         if let Self::Http1 { connection, .. } = self {
             *connection = None;
-        }
-    }
-}
-
-/// The next bytes; trailers are passed over.
-fn poll_body(body: &mut Incoming, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Bytes>>> {
-    loop {
-        match ready!(Pin::new(&mut *body).poll_frame(cx)) {
-            Some(Ok(frame)) => {
-                if let Ok(data) = frame.into_data() {
-                    return Poll::Ready(Some(Ok(data)));
-                }
-            }
-            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-            None => return Poll::Ready(None),
         }
     }
 }

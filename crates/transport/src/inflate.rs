@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use bytes::{Buf, Bytes};
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 /// The most compressed bytes that are decoded at once. Deflate expands at most 1,032-fold, so that no frame exceeds
@@ -28,46 +27,51 @@ impl Inflate {
         }
     }
 
-    /// Decodes a piece of `input` and takes it off; returns what came out, which may be nothing.
-    pub(crate) fn step(&mut self, input: &mut Bytes) -> io::Result<Bytes> {
-        let piece = input.split_to(input.len().min(STEP));
-        if matches!(self, Self::Deflate) && piece.has_remaining() {
+    /// Decodes `input`; tells what comes out of it, piece by piece.
+    pub(crate) fn feed(&mut self, input: &[u8], sink: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        if let (Self::Deflate, Some(first)) = (&*self, input.first()) {
             // A zlib header's first byte says method 8; the first byte of bare deflate never has those bits with a
             // window of 32 KiB.
-            let is_zlib = piece[0] & 0x0f == 8;
-            *self = if is_zlib {
+            *self = if first & 0x0f == 8 {
                 Self::Zlib(ZlibDecoder::new(Vec::new()))
             } else {
                 Self::Raw(DeflateDecoder::new(Vec::new()))
             };
         }
-        match self {
-            Self::Gzip(decoder) => decode(decoder, &piece)?,
-            Self::Zlib(decoder) => decode(decoder, &piece)?,
-            Self::Raw(decoder) => decode(decoder, &piece)?,
-            Self::Deflate => {}
+        for piece in input.chunks(STEP) {
+            match self {
+                Self::Gzip(decoder) => decode(decoder, piece)?,
+                Self::Zlib(decoder) => decode(decoder, piece)?,
+                Self::Raw(decoder) => decode(decoder, piece)?,
+                Self::Deflate => {}
+            }
+            self.tell(sink);
         }
-        Ok(self.take())
+        Ok(())
     }
 
     /// What the end of the body lets out. Fails where the compressed stream is not at its own end.
-    pub(crate) fn finish(&mut self) -> io::Result<Bytes> {
+    pub(crate) fn finish(&mut self, sink: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         match self {
             Self::Gzip(decoder) => decoder.try_finish()?,
             Self::Zlib(decoder) => decoder.try_finish()?,
             Self::Raw(decoder) => decoder.try_finish()?,
             Self::Deflate => {}
         }
-        Ok(self.take())
+        self.tell(sink);
+        Ok(())
     }
 
-    fn take(&mut self) -> Bytes {
-        Bytes::from(match self {
+    fn tell(&mut self, sink: &mut dyn FnMut(&[u8])) {
+        let decoded = match self {
             Self::Gzip(decoder) => std::mem::take(decoder.get_mut()),
             Self::Zlib(decoder) => std::mem::take(decoder.get_mut()),
             Self::Raw(decoder) => std::mem::take(decoder.get_mut()),
-            Self::Deflate => Vec::new(),
-        })
+            Self::Deflate => return,
+        };
+        if !decoded.is_empty() {
+            sink(&decoded);
+        }
     }
 }
 

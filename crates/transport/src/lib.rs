@@ -5,10 +5,9 @@
 //! sends a [`Request`]. What comes back is an [`Exchange`], whose [`Frame`]s each carry the stamp of the socket read
 //! that delivered their last byte. A [`Trace`] holds the phases and outlives a send that was given up.
 //!
-//! How a stamp is made: a wrapper stands round the socket, below TLS and decompression. On HTTP/1.1 hyper's
-//! connection is polled in the request's own task and never reads on while a frame waits, so that a frame's stamp is
-//! exact; after a frame that used up its read the task waits for the socket alone, since hyper would only find nothing
-//! ([`Pipe::poll_readable`]). On HTTP/2 many streams share the socket and a frame's stamp is a bound: [`Exchange::stamp_bound`].
+//! How a stamp is made: a wrapper stands round the socket, below TLS and decompression. On HTTP/1.1 the request's own
+//! task reads, and takes each read apart before the next, so that a frame's stamp is exact. On HTTP/2, which hyper speaks,
+//! many streams share the socket and a frame's stamp is a bound: [`Exchange::stamp_bound`].
 
 mod client;
 mod connect;

@@ -1,4 +1,4 @@
-//! A request's body: whole, and aware of the moment it leaves.
+//! A request's body on HTTP/2: whole, and aware of the moment it leaves.
 
 use std::convert::Infallible;
 use std::pin::Pin;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream;
 
-use crate::stamped::{Socket, StampedIo, Stamps};
+use crate::stamped::{StampedIo, Stamps};
 
 /// A stamped socket, with TLS over it or not.
 pub(crate) struct Stream {
@@ -38,14 +38,6 @@ impl Stream {
 
     pub(crate) fn tls(io: TlsStream<StampedIo>, stamps: Rc<Stamps>) -> Self {
         Self { layer: Layer::Tls(Box::new(io)), stamps }
-    }
-
-    /// The socket, where what it delivers is HTTP at once: TLS may hold more than has been asked of it.
-    pub(crate) fn plain_socket(&self) -> Option<Socket> {
-        match &self.layer {
-            Layer::Plain(io) => Some(Rc::clone(io.socket())),
-            Layer::Tls(_) => None,
-        }
     }
 
     pub(crate) fn stamps(&self) -> &Rc<Stamps> {

@@ -14,10 +14,9 @@ use crate::flags::{Flag, Flags};
 use crate::lines::Line;
 use crate::mend;
 use crate::meter::Meter;
-use crate::pieces::Pieces;
 use crate::sse::Frame;
 use crate::step::Step;
-use crate::template::{Channel, Found, Template};
+use crate::template::{Found, Template};
 use crate::usage::Tracker;
 use crate::vectors::Vectors;
 
@@ -125,9 +124,6 @@ impl Assembly {
 
     /// Takes one JSON text, of an event of this name or a whole answer.
     pub(crate) fn json(&mut self, name: &[u8], bytes: &[u8], sink: &mut impl FnMut(Event)) {
-        if let Some(found) = self.template.find(bytes) {
-            return self.repeated(&found, sink);
-        }
         // Far faster than the lossy reading, which is for the rest.
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
@@ -148,13 +144,8 @@ impl Assembly {
         self.chunks += 1;
         let at = self.place(found.index);
         let Some(state) = self.choices.get_mut(at) else { return };
-        let text = Cow::Borrowed(found.text);
-        let pieces = match found.channel {
-            Channel::Content => Pieces::content(text),
-            Channel::Reasoning => Pieces::reasoning(text),
-        };
         let mut added = Added::default();
-        state.add(pieces, self.think_tags, &mut added, &mut self.flags);
+        state.add_text((found.channel, &found.text), self.think_tags, &mut added, &mut self.flags);
         self.tell(added, None, sink);
         self.bound(added.chars);
     }
@@ -178,6 +169,11 @@ impl Assembly {
     }
 
     fn event(&mut self, name: &[u8], data: &[u8], sink: &mut impl FnMut(Event)) {
+        // What is like an event that was read is an object with output in it, and none of the below.
+        let has_own_meaning = name == b"error" || PINGS.contains(&name);
+        if let Some(found) = self.template.find(data).filter(|_| !self.done && !has_own_meaning) {
+            return self.repeated(&found, sink);
+        }
         // `[DONE]` may have been seen before its blank line came: it is not one that follows.
         if data.starts_with(DONE) {
             self.done = true;

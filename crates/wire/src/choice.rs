@@ -6,6 +6,7 @@ use crate::finish::Finish;
 use crate::flags::{Flag, Flags};
 use crate::logprobs::Spelling;
 use crate::pieces::Pieces;
+use crate::template::Channel;
 use crate::think::Think;
 use crate::tools::Tools;
 
@@ -56,8 +57,7 @@ impl ChoiceState {
         if !pieces.content.is_empty() {
             self.add_content(&pieces.content, tags, added, flags);
         }
-        added.note(&pieces.reasoning.text, false);
-        self.transcript.reasoning.push_str(&pieces.reasoning.text);
+        self.add_reasoning(&pieces.reasoning.text, added);
         added.opaque |= pieces.reasoning.opaque;
         flags.set_if(pieces.reasoning.unknown_shape, Flag::UnknownReasoningShape);
         added.note(&pieces.refusal, true);
@@ -72,6 +72,25 @@ impl ChoiceState {
             added.tool |= chars > 0;
             added.note_chars(chars, true);
         }
+    }
+
+    /// Adds one text and nothing else, which is what most events do.
+    pub(crate) fn add_text(
+        &mut self,
+        (channel, text): (Channel, &str),
+        tags: bool,
+        added: &mut Added,
+        flags: &mut Flags,
+    ) {
+        match channel {
+            Channel::Content => self.add_content(text, tags, added, flags),
+            Channel::Reasoning => self.add_reasoning(text, added),
+        }
+    }
+
+    fn add_reasoning(&mut self, text: &str, added: &mut Added) {
+        added.note(text, false);
+        self.transcript.reasoning.push_str(text);
     }
 
     fn add_content(&mut self, text: &str, tags: bool, added: &mut Added, flags: &mut Flags) {

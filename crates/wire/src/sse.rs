@@ -116,6 +116,10 @@ impl Framer {
             self.overflow(sink);
             return;
         }
+        // Most lines, told without a search.
+        if let Some(value) = line.strip_prefix(b"data: ") {
+            return self.take_data(value, held, sink);
+        }
         match memchr(b':', line) {
             _ if line.is_empty() => self.dispatch(held.take(), sink),
             Some(0) => sink(Frame::Comment),
@@ -132,20 +136,30 @@ impl Framer {
         sink: &mut impl FnMut(Frame<'_>),
     ) {
         match field {
-            b"data" if !self.has_data && held.is_none() => *held = Some(value),
-            b"data" => {
-                self.keep(held.take());
-                self.keep(Some(value));
-                if self.data.len() > MAX_EVENT {
-                    self.overflow(sink);
-                }
-            }
+            b"data" => self.take_data(value, held, sink),
             b"event" => {
                 self.name.clear();
                 self.name.extend_from_slice(value);
             }
             b"error" => self.error = Some(value.to_vec()),
             _ => {}
+        }
+    }
+
+    fn take_data<'a>(
+        &mut self,
+        value: &'a [u8],
+        held: &mut Option<&'a [u8]>,
+        sink: &mut impl FnMut(Frame<'_>),
+    ) {
+        if !self.has_data && held.is_none() {
+            *held = Some(value);
+            return;
+        }
+        self.keep(held.take());
+        self.keep(Some(value));
+        if self.data.len() > MAX_EVENT {
+            self.overflow(sink);
         }
     }
 

@@ -4,6 +4,8 @@
 //! whatever else stands in it: same keys, same order, same values. So two comparisons of bytes take the place of a
 //! parse. A stream whose events differ elsewhere (a time in each, say) is read the long way.
 
+use std::borrow::Cow;
+
 /// Events in a row that were not alike until a stream is no longer tried.
 const MAX_MISSES: u8 = 8;
 /// The longest event that is kept as a template.
@@ -30,7 +32,7 @@ pub(crate) enum Channel {
 /// A text that an event added, found without reading it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found<'a> {
-    pub(crate) text: &'a str,
+    pub(crate) text: Cow<'a, str>,
     pub(crate) channel: Channel,
     /// The choice's index.
     pub(crate) index: u64,
@@ -43,10 +45,16 @@ impl Template {
             return None;
         }
         let text = event.strip_prefix(self.before.as_slice())?.strip_suffix(self.after.as_slice())?;
-        if text.is_empty() || !text.iter().all(|byte| is_plain(*byte)) {
+        if text.is_empty() {
             return None;
         }
-        let text = std::str::from_utf8(text).ok()?;
+        let text = if text.iter().all(|byte| is_plain(*byte)) {
+            Cow::Borrowed(std::str::from_utf8(text).ok()?)
+        } else {
+            // With its quotes, which stand around what was learnt. One that ends within it makes it unreadable.
+            let quoted = event.get(self.before.len() - 1..=self.before.len() + text.len())?;
+            Cow::Owned(serde_json::from_slice(quoted).ok()?)
+        };
         Some(Found { text, channel: self.channel, index: self.index })
     }
 
@@ -105,13 +113,16 @@ mod tests {
         let template = learnt(chat, "a0");
         let check = |text: &str, right: Option<&str>| {
             let event = chat.replace(r#""a0""#, &format!("\"{text}\""));
-            let found = template.find(event.as_bytes()).map(|found| (found.text, found.index));
-            assert_eq!(found, right.map(|text| (text, 2)), "{text}");
+            let found = template.find(event.as_bytes()).map(|found| (found.text.into_owned(), found.index));
+            assert_eq!(found, right.map(|text| (text.to_owned(), 2)), "{text}");
         };
         check("b", Some("b"));
         check("衣装 — \u{2028}", Some("衣装 — \u{2028}"));
         check("", None);
-        check(r"\n", None);
+        check(r#"\n \"\u00e9\ud83d\ude00\" \\"#, Some("\n \"é😀\" \\"));
+        check(r"\ud83d", None);
+        check(r"\x", None);
+        check(r"\", None);
         check("\u{1}", None);
         check(r#"b","role":"x"#, None);
         assert_eq!(template.find(&chat.as_bytes()[1..]), None);

@@ -49,7 +49,7 @@ struct Args {
     stamps: Option<PathBuf>,
 }
 
-/// One read takes at most this much: what hyper's buffer starts with.
+/// One read takes at most this much.
 const READ_BYTES: usize = 8 * 1024;
 /// The end of a chunked body, with the end of the chunk before it.
 const BODY_END: &[u8] = b"\r\n0\r\n\r\n";

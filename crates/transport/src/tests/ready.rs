@@ -1,4 +1,4 @@
-//! A socket on which everything lies ready: hyper could read on at once, and must not before what it has is stamped.
+//! A socket on which everything lies ready: whoever read on at once would stamp what it has too late.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ use inferometer_clock::{Clock, Mono};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::support::{CHUNKED, chunk, drain, in_real_time, post};
-use crate::{Client, Connect, Error, Options, Pipe, Target, Trace};
+use crate::{Client, Connect, Error, Options, Target, Trace};
 
 /// Gives one piece a read once something has been written to it, and notes when.
 struct Ready {
@@ -21,8 +21,6 @@ struct Ready {
     clock: Clock,
     reads: Rc<RefCell<Vec<Mono>>>,
 }
-
-impl Pipe for Ready {}
 
 impl AsyncRead for Ready {
     fn poll_read(
@@ -113,7 +111,7 @@ fn nothing_is_read_between_a_read_and_its_stamp() {
     check(&seen, &reads, &(0..=100).collect::<Vec<_>>());
 }
 
-/// With a length announced hyper looks for the connection's end right after the last byte.
+/// With a length announced nothing says that more is to be read.
 #[test]
 fn the_look_for_the_end_moves_no_stamp() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n";

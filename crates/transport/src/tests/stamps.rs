@@ -158,8 +158,6 @@ struct Case<'a> {
     chunk_seams: &'a [Index],
     record_seams: &'a [Index],
     write_seams: &'a [Index],
-    /// Whether the pipe tells when it can be read.
-    tells: bool,
 }
 
 /// Runs the case over a pipe, through TLS where `authority` is given, and compares every stamp with the server's.
@@ -196,7 +194,7 @@ fn check(case: &Case<'_>, authority: Option<&Authority>) {
         };
         let options = Options { insecure: true, ..Options::default() };
         let url = if authority.is_some() { "https://server" } else { "http://server" };
-        let pipes = Pipes { tells: case.tells, ..Pipes::new(serve) };
+        let pipes = Pipes::new(serve);
         let client = Client::new(&clock, pipes, Target::new(url, &options).unwrap()).unwrap();
         let trace = Trace::new();
         let mut exchange = client.send(post(), &trace).await.unwrap();
@@ -231,10 +229,10 @@ proptest! {
     #[test]
     fn every_event_has_the_stamp_of_its_last_byte(
         events in events(), chunk_seams in seams(12), record_seams in seams(12), write_seams in seams(40),
-        framing in prop::sample::select(vec![Framing::Length, Framing::Chunked, Framing::Closing]), tells: bool,
+        framing in prop::sample::select(vec![Framing::Length, Framing::Chunked, Framing::Closing]),
     ) {
         let case = Case {
-            events: &events, framing, chunk_seams: &chunk_seams, record_seams: &record_seams, write_seams: &write_seams, tells,
+            events: &events, framing, chunk_seams: &chunk_seams, record_seams: &record_seams, write_seams: &write_seams,
         };
         check(&case, None);
     }
@@ -246,11 +244,11 @@ proptest! {
     #[test]
     fn every_event_has_the_stamp_of_its_last_byte_through_tls(
         events in events(), chunk_seams in seams(12), record_seams in seams(12), write_seams in seams(40),
-        framing in prop::sample::select(vec![Framing::Length, Framing::Chunked]), tells: bool,
+        framing in prop::sample::select(vec![Framing::Length, Framing::Chunked]),
     ) {
         thread_local!(static AUTHORITY: Authority = Authority::signing(&["server"], &[b"http/1.1"]));
         let case = Case {
-            events: &events, framing, chunk_seams: &chunk_seams, record_seams: &record_seams, write_seams: &write_seams, tells,
+            events: &events, framing, chunk_seams: &chunk_seams, record_seams: &record_seams, write_seams: &write_seams,
         };
         AUTHORITY.with(|authority| check(&case, Some(authority)));
     }
@@ -264,60 +262,9 @@ fn an_event_of_300_kib_passes() {
     for framing in [Framing::Length, Framing::Chunked, Framing::Closing] {
         let events = std::slice::from_ref(&event);
         check(
-            &Case {
-                events,
-                framing,
-                chunk_seams: &seams,
-                record_seams: &seams,
-                write_seams: &seams,
-                tells: true,
-            },
+            &Case { events, framing, chunk_seams: &seams, record_seams: &seams, write_seams: &seams },
             None,
         );
-    }
-}
-
-/// How often a socket that tells, or does not tell, when it can be read is read for four pieces of a body; the last one
-/// ends it, so that the connection is kept.
-fn reads(head: &'static str, pieces: [String; 4], tells: bool) -> usize {
-    in_virtual_time(async |clock| {
-        let server = clock.clone();
-        let serve = move |mut io: DuplexStream, _| {
-            let (clock, pieces) = (server.clone(), pieces.clone());
-            async move {
-                read_request(&mut io).await.unwrap();
-                say(&mut io, head).await;
-                for piece in pieces {
-                    clock.sleep(ms(5)).await;
-                    say(&mut io, piece).await;
-                }
-                read_request(&mut io).await;
-                clock.sleep(ms(1_000)).await;
-            }
-        };
-        let pipes = Pipes { tells, ..Pipes::new(serve) };
-        let seen = Rc::clone(&pipes.reads);
-        let client = client_over(&clock, pipes);
-        let (trace, started) = (Trace::new(), clock.now());
-        let mut exchange = client.send(post(), &trace).await.unwrap();
-        let (frames, _) = drain(&mut exchange).await;
-        assert_eq!((text(&frames).as_str(), trace.body_end()), ("abcd", Some(started + ms(20))));
-        let (reads, trace) = (seen.get(), Trace::new());
-        tokio::select! { _ = client.send(post(), &trace) => {}, () = clock.sleep(ms(5)) => {} }
-        assert!(trace.reused());
-        reads
-    })
-}
-
-/// After a frame that used up its read, a socket is not read again before it tells that it can be.
-#[test]
-fn nothing_is_read_in_vain() {
-    let [a, b, c, d] = ["a", "b", "c", "d"].map(chunk);
-    let counted = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n";
-    for (head, pieces) in
-        [(CHUNKED, [a, b, c, d + "0\r\n\r\n"]), (counted, ["a", "b", "c", "d"].map(str::to_owned))]
-    {
-        assert_eq!(reads(head, pieces.clone(), false), reads(head, pieces, true) + 3, "{head}");
     }
 }
 

@@ -1,24 +1,21 @@
 //! Runtimes, pipes and raw servers for the tests.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::future::Future;
-use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method};
 use inferometer_clock::Clock;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{LocalSet, spawn_local};
 
-use crate::{Client, Connect, Error, Exchange, Frame, Options, Pipe, Request, Sockets, Target, Trace};
+use crate::{Client, Connect, Error, Exchange, Frame, Options, Request, Sockets, Target, Trace};
 
 /// Runs `test` on one thread where `spawn_local` works; in virtual time that jumps from timer to timer.
 pub(super) fn in_virtual_time<T>(test: impl AsyncFnOnce(Clock) -> T) -> T {
@@ -42,10 +39,6 @@ pub(super) fn client_over<C: Connect>(clock: &Clock, connect: C) -> Client<C> {
 pub(super) struct Pipes<S> {
     pub(super) serve: S,
     pub(super) opened: Rc<Cell<usize>>,
-    /// Whether the near ends tell when they can be read.
-    pub(super) tells: bool,
-    /// How often they were asked to read.
-    pub(super) reads: Rc<Cell<usize>>,
 }
 
 impl<S, F> Pipes<S>
@@ -55,7 +48,7 @@ where
 {
     /// `serve` gets the far end and the connection's number, from 0.
     pub(super) fn new(serve: S) -> Self {
-        Self { serve, opened: Rc::default(), tells: true, reads: Rc::default() }
+        Self { serve, opened: Rc::default() }
     }
 }
 
@@ -64,61 +57,13 @@ where
     S: Fn(DuplexStream, usize) -> F,
     F: Future<Output = ()> + 'static,
 {
-    type Io = Near;
+    type Io = DuplexStream;
 
-    async fn connect(&self, _host: &str, _port: u16, _trace: &Trace) -> Result<Near, Error> {
+    async fn connect(&self, _host: &str, _port: u16, _trace: &Trace) -> Result<DuplexStream, Error> {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let number = self.opened.replace(self.opened.get() + 1);
         spawn_local((self.serve)(far, number));
-        let ahead = RefCell::new((near, Vec::new()));
-        Ok(Near { ahead, tells: self.tells, reads: Rc::clone(&self.reads) })
-    }
-}
-
-/// The client's end of a pipe. Like a socket it can tell when it can be read, for which it reads ahead.
-pub(super) struct Near {
-    ahead: RefCell<(DuplexStream, Vec<u8>)>,
-    tells: bool,
-    reads: Rc<Cell<usize>>,
-}
-
-impl Pipe for Near {
-    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let (io, ahead) = &mut *self.ahead.borrow_mut();
-        if self.tells && ahead.is_empty() {
-            let mut bytes = [0; 4096];
-            let mut buf = ReadBuf::new(&mut bytes);
-            let _ = ready!(Pin::new(io).poll_read(cx, &mut buf));
-            ahead.extend_from_slice(buf.filled());
-        }
-        Poll::Ready(())
-    }
-}
-
-impl AsyncRead for Near {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.reads.set(self.reads.get() + 1);
-        let (io, ahead) = &mut *self.ahead.borrow_mut();
-        if ahead.is_empty() {
-            return Pin::new(io).poll_read(cx, buf);
-        }
-        let rest = ahead.split_off(ahead.len().min(buf.remaining()));
-        buf.put_slice(&std::mem::replace(ahead, rest));
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Near {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.ahead.borrow_mut().0).poll_write(cx, buf)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.ahead.borrow_mut().0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.ahead.borrow_mut().0).poll_shutdown(cx)
+        Ok(near)
     }
 }
 

@@ -30,7 +30,7 @@ enum Subject {
 
 /// Events in the parsed stream.
 const CHAT_EVENTS: usize = 10_000;
-/// A read of the socket: what hyper's buffer starts with.
+/// A read of the socket.
 const READ_BYTES: usize = 8 * 1024;
 /// Samples in the summarised cell.
 const SAMPLES: u64 = 100_000;

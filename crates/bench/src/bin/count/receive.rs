@@ -13,7 +13,7 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, Method};
 use inferometer_clock::Clock;
 use inferometer_load::{Control, receive};
-use inferometer_transport::{Client, Connect, Error, Options, Pipe, Request, Target, Trace};
+use inferometer_transport::{Client, Connect, Error, Options, Request, Target, Trace};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::task::{JoinHandle, spawn_local, yield_now};
@@ -128,17 +128,6 @@ impl Connect for Pipes {
 
 /// The client's end. What is written to it is nobody's concern.
 struct Near(Rc<RefCell<End>>);
-
-impl Pipe for Near {
-    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut end = self.0.borrow_mut();
-        if !end.written.is_empty() {
-            return Poll::Ready(());
-        }
-        end.wait(cx);
-        Poll::Pending
-    }
-}
 
 impl AsyncRead for Near {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
