@@ -56,12 +56,12 @@ impl<'a> Guard<'a> {
 
     /// Sets the timer to the nearest limit that now holds.
     pub(crate) fn rearm(&mut self, trace: &Trace, reading: Reading) {
-        let timeouts = &self.rules.shard.timeouts;
-        let is_settled = timeouts.idle.is_none() && matches!(reading, Reading::Body { output: true, .. });
-        if is_settled && std::mem::replace(&mut self.is_settled, is_settled) {
+        let is_flowing = matches!(reading, Reading::Body { output: true, .. });
+        if is_flowing && self.is_settled {
             return;
         }
-        self.is_settled = is_settled;
+        let timeouts = &self.rules.shard.timeouts;
+        self.is_settled = is_flowing && timeouts.idle.is_none();
         let mut nearest = (self.start + timeouts.total, Limit::Total);
         let mut consider = |at: Mono, limit: Limit| {
             if at < nearest.0 {

@@ -1,12 +1,15 @@
 //! One request with its attempts, each handed to the worker as it ends.
 
+use std::future::pending;
+use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
 use inferometer_clock::Mono;
-use inferometer_transport::{Connect, Connections, Trace};
+use inferometer_transport::{Connect, Connections, Request, Trace};
 use inferometer_wire as wire;
+use tokio::task::{JoinError, JoinSet};
 
 use crate::ask::Prepared;
 use crate::attempt::{self, Attempt, Completing, Ended, Seen};
@@ -219,19 +222,46 @@ impl<C: Connect + 'static> Share<C> {
     ) -> Left {
         let shard = &self.shard;
         shard.asker.authorize(&mut ask.prepared, attempt > 1);
-        let (clock, cut_at, ticket) = (&shard.clock, self.cut_at(), ticket.as_ref());
-        let rules = Rules { clock, shard: shard.rules, cut_at, ticket };
         let trace = Trace::new();
         shard.live.iter().for_each(|live| live.start());
         let way = ask.connections.unwrap_or(shard.client.target().connections());
         let request = ask.prepared.request.clone();
-        let ran = attempt::run(&rules, &shard.client, (request, way), &trace, shard.control.watch()).await;
+        let (ran, _ticket) = self.run((request, way), &trace, ticket).await;
         shard.live.iter().for_each(|live| live.end());
         let of = Of { ask, attempt, hold, trace };
         match ran {
             Attempt::Ended(seen) => Left::Ended(Box::new(self.finished(of, *seen))),
             Attempt::Complete(completing) => self.complete(of, completing).await,
         }
+    }
+
+    /// Runs an attempt in a task of its own. A read then wakes it alone: each future round it (attempts, request, slot)
+    /// would be entered with every event only to be passed through, at the price of the memory that it stands in. It ends
+    /// with this future.
+    async fn run(
+        self: &Rc<Self>,
+        sent: (Request, Connections),
+        trace: &Trace,
+        ticket: Option<Ticket>,
+    ) -> (Attempt, Option<Ticket>) {
+        let (share, trace) = (Rc::clone(self), trace.clone());
+        let mut alone = JoinSet::new();
+        alone.spawn_local(async move {
+            let shard = &share.shard;
+            let (clock, cut_at) = (&shard.clock, share.cut_at());
+            let rules = Rules { clock, shard: shard.rules, cut_at, ticket: ticket.as_ref() };
+            let ran = attempt::run(&rules, &shard.client, sent, &trace, shard.control.watch()).await;
+            (ran, ticket)
+        });
+        while let Some(ended) = alone.join_next().await {
+            match ended.map_err(JoinError::try_into_panic) {
+                Ok(ran) => return ran,
+                Err(Ok(panic)) => resume_unwind(panic),
+                // The runtime is going, and this future with it.
+                Err(Err(_)) => {}
+            }
+        }
+        pending().await
     }
 
     /// Gives a complete answer a moment to end its body, which keeps the connection for the next request of the slot;

@@ -100,7 +100,9 @@ impl Connection {
         cx: &mut Context<'_>,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Poll<io::Result<bool>> {
-        self.poll_send(cx);
+        if self.outgoing.is_some() {
+            self.poll_send(cx);
+        }
         if self.framing.is_over() {
             return Poll::Ready(Ok(false));
         }
