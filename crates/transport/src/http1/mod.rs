@@ -88,7 +88,7 @@ impl Connection {
         self.outgoing = Some(request);
         let head = poll_fn(|cx| self.poll_head(cx)).await?;
         self.framing = framing::of(&head, is_head)?;
-        self.is_kept = head::is_kept(&head) && self.framing.ends_itself();
+        self.is_kept = head::is_kept(&head) && self.framing.ends_itself() && self.unsent.is_none();
         Ok(head)
     }
 

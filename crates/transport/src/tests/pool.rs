@@ -167,6 +167,39 @@ fn a_request_prints_no_secret() {
     assert!(text.contains("authorization") && !text.contains("s3cret"), "{text}");
 }
 
+/// An answer that comes while the request is still on its way, as a server gives that refuses it by its head, is taken;
+/// the connection, in which the rest of the request is stuck, is not.
+#[test]
+fn an_answer_before_the_request_is_out_is_taken() {
+    in_virtual_time(async |clock| {
+        let server = clock.clone();
+        let pipes = Pipes::new(move |mut io: tokio::io::DuplexStream, _| {
+            let clock = server.clone();
+            async move {
+                io.read_exact(&mut [0; 64]).await.unwrap();
+                say(&mut io, "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\n").await;
+                clock.sleep(ms(5)).await;
+                say(&mut io, "no").await;
+                clock.sleep(ms(5)).await;
+            }
+        });
+        let count = Rc::clone(&pipes.opened);
+        let client = client_over(&clock, pipes);
+        for opened in 1..=2 {
+            let (trace, started) = (Trace::new(), clock.now());
+            let request = crate::Request { body: vec![b'x'; 200 * 1024].into(), ..post() };
+            let mut exchange = client.send(request, &trace).await.unwrap();
+            let (frames, error) = drain(&mut exchange).await;
+            assert_eq!(
+                (exchange.status().as_u16(), text(&frames).as_str(), error.is_none()),
+                (413, "no", true)
+            );
+            assert_eq!((trace.sent(), trace.body_end()), (None, Some(started + ms(5))));
+            assert_eq!((trace.reused(), trace.stale_reconnects(), count.get()), (false, 0, opened));
+        }
+    });
+}
+
 /// A fresh connection that is closed without an answer is the server's failure, at once.
 #[test]
 fn a_fresh_connection_is_not_tried_twice() {
