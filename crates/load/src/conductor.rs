@@ -20,7 +20,7 @@ use tokio::task::{JoinError, JoinSet};
 use crate::axis::Axis;
 use crate::band::Band;
 use crate::finished::Message;
-use crate::lane::{Run, places};
+use crate::lane::{Run, places, stagger};
 use crate::pace::{Pace, Place};
 use crate::phase::{Blocked, Phase, Piece, Span};
 use crate::precision::FIRST_LOOK;
@@ -136,10 +136,13 @@ impl Conductor {
             let spans: Vec<_> = self.lanes.iter().map(|run| run.course.rest(self.look)).collect();
             let runs: Vec<bool> = spans.iter().map(Option::is_some).collect();
             let pace = self.pace(blocks, &runs);
-            for lane in order.clone() {
+            for (turn, lane) in order.iter().copied().enumerate() {
                 if let Some(Some(span)) = spans.get(lane) {
                     let place = pace.as_ref().map(|pace| pace.place(lane));
-                    let piece = self.piece(lane, *span, self.blocked(lane, blocks), place);
+                    let mut piece = self.piece(lane, *span, self.blocked(lane, blocks), place);
+                    if let Some(piece) = &mut piece {
+                        piece.lead += stagger(&piece.arrival, turn, order.len());
+                    }
                     self.start(lane, piece);
                 }
             }

@@ -18,6 +18,11 @@ use crate::phase::{Numbers, Phase};
 use crate::shard::{ShardReport, Slots};
 use crate::slices::Slices;
 
+/// Lanes that run at once begin within this time of each other.
+const MAX_STAGGER: Duration = Duration::from_secs(1);
+/// What a connection of one lane has to itself, where each opens one.
+const CONNECTIONS_APART: Duration = Duration::from_millis(5);
+
 /// One cell among those that are measured side by side.
 #[derive(Clone, Debug)]
 pub struct Lane<'a> {
@@ -65,6 +70,19 @@ pub(crate) fn slots(arrival: &Arrival) -> u32 {
         Arrival::Closed { slots, .. } => slots.max(1),
         Arrival::Open { .. } | Arrival::ColdStart { .. } | Arrival::Burst { .. } => 1,
     }
+}
+
+/// How much later than the first of `lanes` that run at once the one at `turn` begins. They have one schedule: without
+/// this, each of its starts would be one of every lane in the same instant, and all but one would be late.
+pub(crate) fn stagger(arrival: &Arrival, turn: usize, lanes: usize) -> Duration {
+    let lanes = u32::try_from(lanes).unwrap_or(u32::MAX).max(1);
+    let apart = match *arrival {
+        // One lane's slots after the other's.
+        Arrival::Closed { ramp, .. } => ramp,
+        Arrival::Open { rate, .. } => Duration::try_from_secs_f64(1.0 / rate).unwrap_or(MAX_STAGGER) / lanes,
+        Arrival::ColdStart { .. } | Arrival::Burst { .. } => CONNECTIONS_APART,
+    };
+    apart.min(MAX_STAGGER / lanes).saturating_mul(u32::try_from(turn).unwrap_or(u32::MAX))
 }
 
 /// A lane while it is measured, as its conductor sees it.

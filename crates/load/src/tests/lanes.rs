@@ -174,6 +174,25 @@ fn an_open_load_pairs_its_starts() {
     }
 }
 
+/// Lanes that run at once have one schedule between them, and no instant at which all of them start.
+#[test]
+fn lanes_at_once_do_not_start_in_lock_step() {
+    let ramp = Duration::from_millis(20);
+    let even = Arrival::Open { rate: 25.0, pattern: Pattern::Constant, cap: None };
+    let cold = Arrival::ColdStart { gap: Duration::from_secs(60) };
+    for (arrival, apart) in [(Arrival::Closed { slots: 4, ramp }, 5), (even, 10), (cold, 5)] {
+        let scripts = (0..4).map(|_| answers(|_| 1_000)).collect();
+        let played = Stage::new(arrival.clone(), count(4), scripts).interleaved(true).play();
+        let first = |role| matches!(role, None | Some("cold_fresh"));
+        let starts = played.samples.iter().filter(|s| s.block == Some(0) && first(s.role.as_deref()));
+        let mut starts: Vec<u64> = starts.filter_map(|sample| sample.start_ns).collect();
+        starts.sort_unstable();
+        assert!(starts.len() >= 4, "{arrival}: {starts:?}");
+        let least = starts.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap();
+        assert!(least.abs_diff(apart * 1_000_000) < 100_000, "{arrival}: {least} ns apart");
+    }
+}
+
 #[test]
 fn a_target_s_own_limit_is_kept() {
     let open = Arrival::Open { rate: 50.0, pattern: Pattern::Constant, cap: None };
