@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::task::coop::unconstrained;
 use tokio::time::Sleep;
 
+use crate::timers::Wait;
 use crate::{Clock, Mono};
 
 /// A deadline of one request. Moving it only writes a number; the timer behind it is set again when it fires too
@@ -19,9 +20,17 @@ pub struct Deadline {
     timer: Option<Timer>,
 }
 
+/// What wakes it.
 #[derive(Debug)]
-struct Timer {
-    armed_for: Mono,
+enum Timer {
+    Wheel(Wheel),
+    Apart(Wait),
+}
+
+/// A timer of tokio's wheel.
+#[derive(Debug)]
+struct Wheel {
+    at: Mono,
     sleep: Pin<Box<Sleep>>,
     /// Whom it wakes.
     waker: Option<Waker>,
@@ -31,6 +40,11 @@ impl Deadline {
     /// A deadline that never comes until it is set.
     pub fn new(clock: &Clock) -> Self {
         Self { clock: clock.clone(), at: None, timer: None }
+    }
+
+    /// Waits until `at`; for ever where that is `None`.
+    pub async fn passed(clock: &Clock, at: Option<Mono>) {
+        Self { at, ..Self::new(clock) }.expired().await;
     }
 
     /// Moves the deadline; `None` is never.
@@ -46,40 +60,76 @@ impl Deadline {
     /// As [`Deadline::expired`], for hand-written futures.
     pub fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(at) = self.at else { return Poll::Pending };
-        let timer = self.timer.get_or_insert_with(|| Timer {
-            armed_for: at,
-            sleep: Box::pin(tokio::time::sleep_until(self.clock.timer_instant(at))),
-            waker: None,
-        });
-        if timer.armed_for <= at && timer.runs_for(cx.waker()) {
+        if self.timer.as_ref().is_some_and(|timer| timer.at() <= at && timer.runs_for(cx.waker())) {
             return Poll::Pending;
         }
-        if at < timer.armed_for {
-            timer.arm(&self.clock, at);
-        }
-        loop {
-            // A task whose budget is used up would not be entered with the timer, and never be woken by it.
-            if pin!(unconstrained(timer.sleep.as_mut())).poll(cx).is_pending() {
-                timer.waker = Some(cx.waker().clone());
-                return Poll::Pending;
-            }
-            if timer.armed_for >= at {
+        self.poll_timer(at, cx)
+    }
+
+    #[cold]
+    fn poll_timer(&mut self, at: Mono, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(timers) = &self.clock.timers {
+            if self.clock.now() >= at {
                 return Poll::Ready(());
             }
-            timer.arm(&self.clock, at);
+            self.timer = Some(Timer::Apart(timers.wait(at, cx.waker())));
+            return Poll::Pending;
         }
+        let mut wheel = match self.timer.take() {
+            Some(Timer::Wheel(wheel)) => wheel,
+            Some(Timer::Apart(_)) | None => Wheel::new(&self.clock, at),
+        };
+        let polled = wheel.poll(&self.clock, at, cx);
+        self.timer = Some(Timer::Wheel(wheel));
+        polled
     }
 }
 
 impl Timer {
-    fn arm(&mut self, clock: &Clock, at: Mono) {
-        self.sleep.as_mut().reset(clock.timer_instant(at));
-        self.armed_for = at;
+    /// When it fires.
+    fn at(&self) -> Mono {
+        match self {
+            Self::Wheel(wheel) => wheel.at,
+            Self::Apart(wait) => wait.at(),
+        }
     }
 
     /// Whether it has not fired and will wake the task of `waker`: then polling it would change nothing.
     fn runs_for(&self, waker: &Waker) -> bool {
-        self.waker.as_ref().is_some_and(|known| known.will_wake(waker)) && !self.sleep.is_elapsed()
+        match self {
+            Self::Wheel(wheel) => {
+                wheel.waker.as_ref().is_some_and(|known| known.will_wake(waker)) && !wheel.sleep.is_elapsed()
+            }
+            Self::Apart(wait) => wait.runs_for(waker),
+        }
+    }
+}
+
+impl Wheel {
+    fn new(clock: &Clock, at: Mono) -> Self {
+        Self { at, sleep: Box::pin(tokio::time::sleep_until(clock.timer_instant(at))), waker: None }
+    }
+
+    fn arm(&mut self, clock: &Clock, at: Mono) {
+        self.sleep.as_mut().reset(clock.timer_instant(at));
+        self.at = at;
+    }
+
+    fn poll(&mut self, clock: &Clock, at: Mono, cx: &mut Context<'_>) -> Poll<()> {
+        if at < self.at {
+            self.arm(clock, at);
+        }
+        loop {
+            // A task whose budget is used up would not be entered with the timer, and never be woken by it.
+            if pin!(unconstrained(self.sleep.as_mut())).poll(cx).is_pending() {
+                self.waker = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+            if self.at >= at {
+                return Poll::Ready(());
+            }
+            self.arm(clock, at);
+        }
     }
 }
 
@@ -89,10 +139,24 @@ mod tests {
 
     use super::*;
 
-    /// Polled first by a task whose budget is used up, then by others: the last one is woken.
+    fn with_timers() -> Clock {
+        let (clock, timers) = Clock::virtual_time().with_timers();
+        tokio::spawn(timers.run());
+        clock
+    }
+
     #[tokio::test(start_paused = true)]
     async fn whoever_polled_last_is_woken() {
-        let clock = Clock::virtual_time();
+        wakes_whoever_polled_last(Clock::virtual_time()).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_polled_last_is_woken_by_timers() {
+        wakes_whoever_polled_last(with_timers()).await;
+    }
+
+    /// Polled first by a task whose budget is used up, then by others: the last one is woken.
+    async fn wakes_whoever_polled_last(clock: Clock) {
         let mut deadline = Deadline::new(&clock);
         deadline.set(Some(Mono::from_nanos(3_000_000)));
         poll_fn(|cx| {
@@ -120,7 +184,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn moves_later_and_earlier() {
-        let clock = Clock::virtual_time();
+        moves(Clock::virtual_time()).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn moves_later_and_earlier_on_timers() {
+        moves(with_timers()).await;
+    }
+
+    async fn moves(clock: Clock) {
         let mut deadline = Deadline::new(&clock);
         deadline.set(Some(Mono::from_nanos(1_000_000)));
         tokio::select! {

@@ -33,12 +33,14 @@ const VIRTUAL_SLOWDOWN: u32 = 1_000;
 #[derive(Clone, Debug)]
 pub struct Clock {
     virtual_origin: Option<tokio::time::Instant>,
+    /// What [`Deadline`]s wait on, where it is not tokio's wheel.
+    timers: Option<Timers>,
 }
 
 impl Clock {
     /// The machine's `CLOCK_MONOTONIC`.
     pub fn monotonic() -> Self {
-        Self { virtual_origin: None }
+        Self { virtual_origin: None, timers: None }
     }
 
     /// Virtual time from 0, which jumps to the next timer whenever every task waits.
@@ -46,7 +48,14 @@ impl Clock {
     /// Needs a current-thread tokio runtime whose clock is paused; without the pause, time passes a thousand times
     /// too slowly.
     pub fn virtual_time() -> Self {
-        Self { virtual_origin: Some(tokio::time::Instant::now()) }
+        Self { virtual_origin: Some(tokio::time::Instant::now()), timers: None }
+    }
+
+    /// The same clock with its [`Deadline`]s on timers apart from tokio's wheel: cheaper for every event that is read
+    /// meanwhile. Somebody has to [`Timers::run`] them on the runtime whose tasks wait.
+    pub fn with_timers(self) -> (Self, Timers) {
+        let timers = Timers::new(&Self { timers: None, ..self });
+        (Self { timers: Some(timers.clone()), ..self }, timers)
     }
 
     /// Whether this clock is virtual.

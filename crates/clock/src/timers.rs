@@ -1,12 +1,14 @@
 //! Many waits on one fine timer.
 //!
 //! A timer wheel wakes whatever is due in the same millisecond together; what is paced by it leaves in bunches that no
-//! real server sends. Here each wait ends at its own instant, tens of microseconds late, on one [`Pacer`].
+//! real server sends. Here each wait ends at its own instant, tens of microseconds late, on one [`Pacer`]. And while a
+//! wheel holds any timer, every wait for the network is given an end of its own, which the kernel has to arm and to
+//! cancel each time: half a microsecond an event. A timer that is a file descriptor is armed once.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
@@ -27,47 +29,40 @@ pub struct Timers(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     clock: Clock,
-    waits: Mutex<BinaryHeap<Reverse<Wait>>>,
+    waits: Mutex<Waits>,
+    /// Whatever was to end by this instant has been woken; nanoseconds.
+    woken: AtomicU64,
     sooner: Notify,
 }
 
-#[derive(Debug)]
-struct Wait {
-    at: Mono,
-    waker: Waker,
+#[derive(Debug, Default)]
+struct Waits {
+    ends: BTreeMap<(Mono, u64), Waker>,
+    entered: u64,
 }
 
-impl PartialEq for Wait {
-    fn eq(&self, other: &Self) -> bool {
-        self.at == other.at
-    }
-}
-
-impl Eq for Wait {}
-
-impl PartialOrd for Wait {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Wait {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.at.cmp(&other.at)
+impl Waits {
+    fn first(&self) -> Option<Mono> {
+        self.ends.first_key_value().map(|(&(at, _), _)| at)
     }
 }
 
 impl Timers {
     /// Timers on `clock`. Nothing wakes until [`Timers::run`] is polled.
     pub fn new(clock: &Clock) -> Self {
-        Self(Arc::new(Shared { clock: clock.clone(), waits: Mutex::default(), sooner: Notify::new() }))
+        Self(Arc::new(Shared {
+            clock: clock.clone(),
+            waits: Mutex::default(),
+            woken: AtomicU64::new(0),
+            sooner: Notify::new(),
+        }))
     }
 
     /// Wakes whatever is due, for ever. Spawn it on the runtime whose tasks wait; one driver is enough.
     pub async fn run(self) -> io::Result<()> {
         let mut pacer = Pacer::new(&self.0.clock)?;
         loop {
-            let next = self.0.waits().peek().map(|Reverse(wait)| wait.at);
+            let next = self.0.waits().first();
             let Some(next) = next else {
                 self.0.sooner.notified().await;
                 continue;
@@ -83,53 +78,77 @@ impl Timers {
 
     /// Waits until `at`; returns at once where it has passed. Safe to drop.
     pub async fn sleep_until(&self, at: Mono) {
-        let mut at = at;
-        let mut waiting: Option<Waker> = None;
+        let mut wait: Option<Wait> = None;
         poll_fn(|context| {
-            if self.0.clock.now() >= at {
+            let until = wait.as_ref().map_or(at, |wait| wait.at);
+            if self.0.clock.now() >= until {
                 return Poll::Ready(());
             }
-            if !waiting.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
-                at = self.0.wait(at, context.waker());
-                waiting = Some(context.waker().clone());
+            if !wait.as_ref().is_some_and(|wait| wait.runs_for(context.waker())) {
+                wait = Some(self.wait(until, context.waker()));
             }
             Poll::Pending
         })
         .await;
     }
+
+    /// Enters a wait until `at`, or up to a millisecond longer where there are many.
+    pub(crate) fn wait(&self, at: Mono, waker: &Waker) -> Wait {
+        let mut waits = self.0.waits();
+        let is_fine = waits.ends.len() < FINE_WAITS;
+        let at = if is_fine { at } else { Mono::from_nanos(at.as_nanos().next_multiple_of(COARSE_NS)) };
+        let is_sooner = waits.first().is_none_or(|first| at < first);
+        waits.entered += 1;
+        let number = waits.entered;
+        waits.ends.insert((at, number), waker.clone());
+        drop(waits);
+        if is_sooner {
+            self.0.sooner.notify_one();
+        }
+        Wait { timers: self.clone(), at, number, waker: waker.clone() }
+    }
 }
 
 impl Shared {
     /// Nothing that could panic runs under the lock.
-    fn waits(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Wait>>> {
+    fn waits(&self) -> MutexGuard<'_, Waits> {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Enters a wait until `at`; when it will really end.
-    fn wait(&self, at: Mono, waker: &Waker) -> Mono {
-        let mut waits = self.waits();
-        let at = if waits.len() < FINE_WAITS {
-            at
-        } else {
-            Mono::from_nanos(at.as_nanos().next_multiple_of(COARSE_NS))
-        };
-        let is_sooner = waits.peek().is_none_or(|Reverse(first)| at < first.at);
-        waits.push(Reverse(Wait { at, waker: waker.clone() }));
-        drop(waits);
-        if is_sooner {
-            self.sooner.notify_one();
-        }
-        at
     }
 
     fn wake_due(&self) {
         let now = self.clock.now();
         let mut waits = self.waits();
-        while waits.peek().is_some_and(|Reverse(wait)| wait.at <= now) {
-            if let Some(Reverse(wait)) = waits.pop() {
-                wait.waker.wake();
-            }
+        self.woken.store(now.as_nanos(), Ordering::Release);
+        while let Some(first) = waits.ends.first_entry().filter(|first| first.key().0 <= now) {
+            first.remove().wake();
         }
+    }
+}
+
+/// A wait that has been entered. Dropping it takes it back.
+#[derive(Debug)]
+pub(crate) struct Wait {
+    timers: Timers,
+    at: Mono,
+    number: u64,
+    waker: Waker,
+}
+
+impl Wait {
+    /// When it ends.
+    pub(crate) fn at(&self) -> Mono {
+        self.at
+    }
+
+    /// Whether it has not ended and will wake the task of `waker`. Reads no clock and takes no lock.
+    pub(crate) fn runs_for(&self, waker: &Waker) -> bool {
+        self.waker.will_wake(waker) && self.timers.0.woken.load(Ordering::Acquire) < self.at.as_nanos()
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.timers.0.waits().ends.remove(&(self.at, self.number));
     }
 }
 
@@ -191,5 +210,19 @@ mod tests {
             () = timers.sleep_until(soon) => {}
         }
         assert!(clock.now() >= soon);
+    }
+
+    /// A wait that is taken back leaves nothing behind: a timeout of minutes is one of every request.
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_taken_back_is_gone() {
+        let timers = Timers::new(&Clock::virtual_time());
+        let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+        let waits = [5, 3, 9].map(|us| timers.wait(Mono::from_nanos(us * 1_000), &waker));
+        assert!(waits.iter().all(|wait| wait.runs_for(&waker)));
+        let [first, second, third] = waits;
+        drop(second);
+        assert_eq!(timers.0.waits().first(), Some(first.at()));
+        drop((first, third));
+        assert_eq!(timers.0.waits().first(), None);
     }
 }

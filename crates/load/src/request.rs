@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
-use inferometer_clock::Mono;
+use inferometer_clock::{Deadline, Mono};
 use inferometer_transport::{Connect, Connections, Request, Trace};
 use inferometer_wire as wire;
 use tokio::task::{JoinError, JoinSet};
@@ -178,12 +178,7 @@ impl<C: Connect + 'static> Share<C> {
 
     /// Waits until no further request starts, or all are cut.
     async fn over(&self) {
-        let starts_end = async {
-            match self.phase.starts_until(&self.shard.clock) {
-                Some(at) => self.shard.clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
+        let starts_end = Deadline::passed(&self.shard.clock, self.phase.starts_until(&self.shard.clock));
         tokio::select! { () = self.cut() => {}, () = starts_end => {} }
     }
 

@@ -60,12 +60,16 @@ impl Seat {
 
 /// The life of a shard's thread: `seats` are one of each lane.
 pub(crate) fn run(seats: Vec<Seat>, orders: mpsc::Receiver<Order>) -> Result<(), Error> {
-    let clock = Clock::monotonic();
+    let (clock, timers) = Clock::monotonic().with_timers();
     shard_runtime()?.block_on(async {
         let shards: Result<Vec<_>, Error> =
             seats.into_iter().map(|seat| seat.shard(&clock, Sockets::new(&clock))).collect();
-        serve(&shards?, orders).await;
-        Ok(())
+        let shards = shards?;
+        tokio::select! {
+            () = serve(&shards, orders) => Ok(()),
+            // Without them no limit would ever be reached.
+            failed = timers.run() => Ok(failed?),
+        }
     })
 }
 

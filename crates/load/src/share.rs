@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inferometer_clock::{Mono, Pacer, thread_cpu};
+use inferometer_clock::{Deadline, Mono, Pacer, thread_cpu};
 use inferometer_transport::Connect;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -186,12 +186,7 @@ impl<C: Connect + 'static> Share<C> {
 
     /// Waits until they are.
     pub(crate) async fn cut(&self) {
-        let planned = async {
-            match self.cut_at() {
-                Some(at) => self.shard.clock.sleep_until(at).await,
-                None => std::future::pending().await,
-            }
-        };
+        let planned = Deadline::passed(&self.shard.clock, self.cut_at());
         tokio::select! { () = self.shard.control.cut_ordered() => {}, () = planned => {} }
     }
 

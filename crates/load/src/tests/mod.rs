@@ -19,7 +19,7 @@ use inferometer_record::{Phase as PhaseKind, Sample, Status};
 use inferometer_tokens::Tokenizer;
 use inferometer_transport::{Options, Target};
 use inferometer_workload::{Cache, Prompts, Source};
-use tokio::task::LocalSet;
+use tokio::task::{LocalSet, spawn_local};
 
 use crate::Control;
 use crate::appraise::Appraiser;
@@ -82,7 +82,8 @@ impl Setup {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         LocalSet::new().block_on(&runtime, async {
-            let clock = Clock::virtual_time();
+            let (clock, timers) = Clock::virtual_time().with_timers();
+            spawn_local(timers.run());
             let mut provider = Provider::new(&clock, script);
             provider.connect = self.connect;
             self.run_on(clock, provider).await

@@ -99,7 +99,8 @@ impl Stage {
     }
 
     async fn play_here(self) -> Played {
-        let clock = Clock::virtual_time();
+        let (clock, timers) = Clock::virtual_time().with_timers();
+        spawn_local(timers.run());
         let (origin, control) = (clock.now(), Control::default());
         let source = Source::Builtin { output: None };
         let prompts = Prompts::prepare(&source, None, 1, "test", self.plan.protocol.cache).unwrap();
