@@ -112,7 +112,8 @@ impl<C: Connect> Client<C> {
         trace.begin(self.inner.clock.now());
         match self.inner.target.version() {
             HttpVersion::Http1 => self.inner.send_http1(&request, trace, connections).await,
-            HttpVersion::Http2 => self.inner.send_http2(&request, trace, connections).await,
+            // Apart, as is the way to a connection below: what an attempt is made of is moved and kept with every one.
+            HttpVersion::Http2 => Box::pin(self.inner.send_http2(&request, trace, connections)).await,
         }
     }
 
@@ -157,7 +158,7 @@ impl<C: Connect> Inner<C> {
             }
             trace.add_stale();
         }
-        let mut connection = self.open_http1(trace).await?;
+        let mut connection = Box::pin(self.open_http1(trace)).await?;
         let answer = connection.round_trip(self.outgoing(request, trace)?).await;
         self.exchange_http1(connection, answer, trace, pool)
     }
