@@ -54,8 +54,8 @@ impl Clock {
     /// The same clock with its [`Deadline`]s on timers apart from tokio's wheel: cheaper for every event that is read
     /// meanwhile. Somebody has to [`Timers::run`] them on the runtime whose tasks wait.
     pub fn with_timers(self) -> (Self, Timers) {
-        let timers = Timers::new(&Self { timers: None, ..self });
-        (Self { timers: Some(timers.clone()), ..self }, timers)
+        let timers = Timers::new(&self);
+        (timers.clock(), timers)
     }
 
     /// Whether this clock is virtual.

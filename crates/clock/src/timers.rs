@@ -6,15 +6,14 @@
 //! cancel each time: half a microsecond an event. A timer that is a file descriptor is armed once.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 
 use tokio::sync::Notify;
 
-use crate::{Clock, Mono, Pacer};
+use crate::{Clock, Deadline, Mono, Pacer};
 
 /// Beyond so many waits at once, their ends are rounded up to [`COARSE_NS`]: each wake-up of its own would then cost a
 /// core.
@@ -78,18 +77,12 @@ impl Timers {
 
     /// Waits until `at`; returns at once where it has passed. Safe to drop.
     pub async fn sleep_until(&self, at: Mono) {
-        let mut wait: Option<Wait> = None;
-        poll_fn(|context| {
-            let until = wait.as_ref().map_or(at, |wait| wait.at);
-            if self.0.clock.now() >= until {
-                return Poll::Ready(());
-            }
-            if !wait.as_ref().is_some_and(|wait| wait.runs_for(context.waker())) {
-                wait = Some(self.wait(until, context.waker()));
-            }
-            Poll::Pending
-        })
-        .await;
+        Deadline::passed(&self.clock(), Some(at)).await;
+    }
+
+    /// The clock, its [`Deadline`]s on these timers.
+    pub(crate) fn clock(&self) -> Clock {
+        Clock { timers: Some(self.clone()), ..self.0.clock.clone() }
     }
 
     /// Enters a wait until `at`, or up to a millisecond longer where there are many.
@@ -154,6 +147,8 @@ impl Drop for Wait {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
     use std::time::Duration;
 
     use super::*;

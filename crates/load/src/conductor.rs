@@ -128,7 +128,7 @@ impl Conductor {
     async fn all_at_once(&mut self, blocks: Option<&Blocks>) -> Result<(), Error> {
         let order =
             order::of(blocks.map_or(self.rules.seed, |blocks| blocks.order_seed), 0, self.lanes.len());
-        for lane in order.clone() {
+        for &lane in &order {
             self.warm_up(lane);
         }
         self.all_ended().await?;
@@ -136,14 +136,15 @@ impl Conductor {
             let spans: Vec<_> = self.lanes.iter().map(|run| run.course.rest(self.look)).collect();
             let runs: Vec<bool> = spans.iter().map(Option::is_some).collect();
             let pace = self.pace(blocks, &runs);
-            for (turn, lane) in order.iter().copied().enumerate() {
+            for (turn, &lane) in order.iter().enumerate() {
                 if let Some(Some(span)) = spans.get(lane) {
                     let place = pace.as_ref().map(|pace| pace.place(lane));
-                    let mut piece = self.piece(lane, *span, self.blocked(lane, blocks), place);
-                    if let Some(piece) = &mut piece {
-                        piece.lead += stagger(&piece.arrival, turn, order.len());
-                    }
-                    self.start(lane, piece);
+                    let piece = self.piece(lane, *span, self.blocked(lane, blocks), place);
+                    let later = |piece: Piece| {
+                        let apart = stagger(&piece.arrival, turn, order.len());
+                        Piece { lead: piece.lead + apart, ..piece }
+                    };
+                    self.start(lane, piece.map(later));
                 }
             }
             self.all_ended().await?;

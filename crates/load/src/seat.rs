@@ -62,9 +62,8 @@ impl Seat {
 pub(crate) fn run(seats: Vec<Seat>, orders: mpsc::Receiver<Order>) -> Result<(), Error> {
     let (clock, timers) = Clock::monotonic().with_timers();
     shard_runtime()?.block_on(async {
-        let shards: Result<Vec<_>, Error> =
-            seats.into_iter().map(|seat| seat.shard(&clock, Sockets::new(&clock))).collect();
-        let shards = shards?;
+        let shards = seats.into_iter().map(|seat| seat.shard(&clock, Sockets::new(&clock)));
+        let shards = shards.collect::<Result<Vec<_>, Error>>()?;
         tokio::select! {
             () = serve(&shards, orders) => Ok(()),
             // Without them no limit would ever be reached.
